@@ -35,21 +35,35 @@ export function retryLater(status: 503 | 504, error: string): Response {
 }
 
 /** What `serve` gave, with the transaction in its body where it is JSON, and in the header always. */
-export async function receipt(served: unknown, sale: Sale, network: X402.Network.Network): Promise<Response> {
+export async function receipt(
+  served: unknown,
+  sale: Sale,
+  network: X402.Network.Network,
+  extensionsOf: (status: number) => Promise<object | undefined> = async () => undefined,
+): Promise<Response> {
+  const response = await withSale(served, sale)
+  paid(response.headers, sale, network, await extensionsOf(response.status))
+  return response
+}
+
+/** What `serve` gave, with the transaction in its body where it is JSON. */
+export async function withSale(served: unknown, sale: Sale): Promise<Response> {
   const response = isResponse(served)
     ? await withTransaction(served, sale)
     : Response.json(joined(served, sale))
   const headers = new Headers(response.headers)
   headers.set('cache-control', privately(headers.get('cache-control')))
-  return new Response(response.body, {
-    status: response.status,
-    statusText: response.statusText,
-    headers: paid(headers, sale, network),
-  })
+  const { status, statusText } = response
+  return new Response(response.body, { status, statusText, headers })
 }
 
-export function paid(headers: Headers, { transaction, payer }: Sale, network: X402.Network.Network): Headers {
-  const settled = { success: true, transaction, network, payer }
+export function paid(
+  headers: Headers,
+  { transaction, payer }: Sale,
+  network: X402.Network.Network,
+  extensions?: object,
+): Headers {
+  const settled = { success: true, transaction, network, payer, ...(extensions && { extensions }) }
   headers.set(X402.PAYMENT_RESPONSE_HEADER, X402.encodeHeader(settled, 'standard'))
   return headers
 }

@@ -2,11 +2,13 @@
 import type { PublicClient } from 'viem'
 import { jsonAnswer, paid, receipt, refusalFields, retryLater } from './answers.ts'
 import type { Settings } from './config.ts'
+import { OFFER_RECEIPT } from './extensions/offer-receipt.ts'
 import type { Outcome } from './facilitator.ts'
 import type { Market } from './market.ts'
-import type { Offer } from './offer.ts'
+import { type Offer, resourceUrl } from './offer.ts'
 import type { Payment } from './payment.ts'
 import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
+import { purchaseOf } from './returning.ts'
 import { type Sale, saleOf } from './sale.ts'
 import { createSettlement, UNSURE } from './settlement.ts'
 import { trailOf } from './trail.ts'
@@ -14,11 +16,24 @@ import { trailOf } from './trail.ts'
 /** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
+/** How a payment ended here, for whoever wants to know. Undefined where it was not taken. */
+export interface Watched {
+  end: 'served' | 'owed' | 'unsure' | 'refused' | 'undone' | undefined
+  transaction?: string
+}
+
+export type CheckOut = (
+  request: Request,
+  payment: Payment,
+  makeOffer: MakeOffer,
+  watched?: Watched,
+) => Promise<Response>
+
 const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 const OWED =
   'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again within the hour, it will be served without paying again'
 
-export function createCheckout(settings: Settings, client: PublicClient) {
+export function createCheckout(settings: Settings, client: PublicClient): CheckOut {
   const { network, payments, tell } = settings
   const outcomeOf = createSettlement(settings, client)
 
@@ -26,10 +41,12 @@ export function createCheckout(settings: Settings, client: PublicClient) {
     request: Request,
     payment: Payment,
     makeOffer: MakeOffer,
+    watched?: Watched,
   ): Promise<Response> {
     let claim: Claim
     try {
       claim = await payments.claim(payment, settings)
+      if (claim.isGranted && watched) claim = watching(claim, watched)
     } catch (error) {
       tell({ type: 'claims_failed', error })
       return retryLater(503, 'payments cannot be taken right now; send the same one again')
@@ -88,13 +105,16 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       return jsonAnswer(503, { error: OWED, transaction: sale.transaction })
     }
     try {
-      const response = await receipt(await settings.serve(request, sale), sale, network)
+      const recordFor = purchaseOf(settings, request)
+      const served = await settings.serve(request, sale)
+      const response = await receipt(served, sale, network, (status) => signedReceipt(request, sale, status))
       if (response.status >= 500) {
         await response.body?.cancel()
         throw new Error(`serve answered ${response.status}`)
       }
       claim.served(sale.transaction)
       tell({ type: 'sold', sale })
+      if (response.status < 400) await recordFor(sale)
       return response
     } catch (error) {
       await claim.owe(sale)
@@ -102,6 +122,20 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       const response = jsonAnswer(500, { error: OWED, transaction: sale.transaction })
       paid(response.headers, sale, network)
       return response
+    }
+  }
+
+  /** A receipt says that the service was delivered, so a failure gets none. A sale is never lost for the want of a signature. */
+  async function signedReceipt(request: Request, sale: Sale, status: number): Promise<object | undefined> {
+    const { issuer } = settings.extensions
+    if (!issuer || status >= 400 || sale.payer === '') return undefined
+    const { transaction, payer } = sale
+    const delivery = { resourceUrl: resourceUrl(settings, request.url), network, payer, transaction }
+    try {
+      return { [OFFER_RECEIPT]: await issuer.receipt(delivery, settings.now()) }
+    } catch (error) {
+      tell({ type: 'signing_failed', what: 'receipt', sale, error })
+      return undefined
     }
   }
 
@@ -130,5 +164,23 @@ export function createCheckout(settings: Settings, client: PublicClient) {
       ...refusalFields(error, 'invalid_payment'),
       ...(transaction && { transaction }),
     })
+  }
+}
+
+function watching(claim: Granted, watched: Watched): Granted {
+  const ended = (end: Watched['end']) => {
+    watched.end = end
+  }
+  return {
+    ...claim,
+    served(transaction) {
+      claim.served(transaction)
+      ended('served')
+      watched.transaction = transaction
+    },
+    owe: (sale) => claim.owe(sale).finally(() => ended('owed')),
+    leaveOpen: () => claim.leaveOpen().finally(() => ended('unsure')),
+    forget: () => claim.forget().finally(() => ended('refused')),
+    undo: () => claim.undo().finally(() => ended('undone')),
   }
 }

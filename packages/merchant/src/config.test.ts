@@ -77,6 +77,95 @@ describe('createReferralEndpoint', () => {
     )
   })
 
+  it('says what product.input and product.output must be', () => {
+    const input = { schema: { required: ['topic'] } }
+    for (const [product, message] of [
+      [{ input }, 'product.input.example must be complete: its schema requires "topic"'],
+      [
+        { input: { ...input, example: 'cats' } },
+        'product.input.example must be of the type that its schema names: object',
+      ],
+      [{ input: { method: 'PUT' } }, "product.input.method must be 'GET' or 'POST'"],
+      [{ input: { bodyType: 'json' } }, 'product.input.bodyType must be left out'],
+      [
+        { input: { method: 'POST', bodyType: 'xml' } },
+        'product.input.bodyType must be json, form-data or text',
+      ],
+      [{ input: 'topic' }, 'product.input must be an object'],
+      [{ input: { schema: { $ref: 'https://evil.test' } } }, 'product.input.schema must be without $ref'],
+      [{ output: {} }, 'product.output.example must be an answer'],
+      [{ output: { example: { n: 1n } } }, 'product.input and product.output must be JSON'],
+      [
+        {
+          output: {
+            example: { n: [{ k: 'x' }] },
+            schema: { properties: { n: { items: { properties: { k: { type: 'integer' } } } } } },
+          },
+        },
+        'product.output.example must be of the type that its schema names: integer',
+      ],
+      [
+        { output: { example: { text: 'ä'.repeat(2_000) } } },
+        'at most 4096 bytes together as the extension "bazaar", not ',
+      ],
+    ] as const) {
+      expect(made({ product })).toThrow(message)
+    }
+    expect(made({ product: { output: { example: { text: 'x'.repeat(3_500) } } } })).not.toThrow()
+  })
+
+  it('says what receipts must be, and shows nothing of a key', () => {
+    const key = { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43), d: 'S'.repeat(43) }
+    for (const [receipts, message] of [
+      [{ format: 'pgp' }, "receipts.format must be 'eip712' or 'jws'"],
+      [{ format: 'eip712', signer: '0xSSSS' }, 'receipts.signer must be a 0x-prefixed 32-byte private key'],
+      [{ format: 'eip712' }, 'receipts.signer must be a 0x-prefixed 32-byte private key'],
+      [{ format: 'jws', signer: 'SSSS' }, 'receipts.signer must be a private JWK or a signer'],
+      [
+        { format: 'jws', signer: { ...key, crv: 'X25519' } },
+        'receipts.signer must be a private JWK of Ed25519 or P-256',
+      ],
+      [
+        { format: 'jws', signer: { ...key, d: undefined } },
+        'receipts.signer must be a private JWK of Ed25519 or P-256',
+      ],
+      [
+        { format: 'jws', signer: { ...key, d: 'SSSS' } },
+        'receipts.signer must be a private JWK of Ed25519 or P-256',
+      ],
+      [{ format: 'jws', signer: key, kid: 'key-1' }, 'receipts.kid must be a DID URL'],
+      [{ format: 'jws', signer: key, offerSeconds: -1 }, 'receipts.offerSeconds must be whole seconds'],
+      [{ format: 'jws', signer: key, timeoutMs: 0 }, 'receipts.timeoutMs must be a positive integer'],
+      [
+        { format: 'jws', signer: key, includeTransaction: 'no' },
+        'receipts.includeTransaction must be true or false',
+      ],
+    ] as const) {
+      expect(made({ receipts })).toThrow(message)
+      expect(made({ receipts })).not.toThrow(/SSSS/)
+    }
+    expect(made({ receipts: { format: 'jws', signer: key } })).not.toThrow()
+    const signingKey = `0x${'01'.repeat(32)}`
+    expect(made({ receipts: { format: 'eip712' }, signingKey })).not.toThrow()
+  })
+
+  it('says what signIn must be', () => {
+    const publicUrl = 'https://shop.test/buy'
+    for (const [changes, message] of [
+      [{ signIn: {} }, 'publicUrl must be set where signIn is'],
+      [{ signIn: { statement: 'two\nlines' }, publicUrl }, 'signIn.statement must be one line'],
+      [{ signIn: { statement: 'x'.repeat(201) }, publicUrl }, 'signIn.statement must be one line'],
+      [
+        { signIn: { storage: { find: async () => undefined } }, publicUrl },
+        'signIn.storage must be an object',
+      ],
+      [{ signIn: { resource: '/buy' }, publicUrl }, 'signIn.resource must be a function'],
+    ] as const) {
+      expect(made(changes)).toThrow(message)
+    }
+    expect(made({ signIn: {}, publicUrl })).not.toThrow()
+  })
+
   it('does not show the key that it refuses', () => {
     expect(made({ signingKey: 'my secret' })).not.toThrow(/secret/)
     expect(made({ signingKey: 'my secret' })).toThrow()

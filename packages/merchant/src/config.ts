@@ -3,7 +3,13 @@ import { type Address, concat, type Hex, isAddress, isHex, keccak256, stringToHe
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
+import { bazaarOf, type ProductInput, type ProductOutput } from './extensions/bazaar.ts'
+import type { Extensions } from './extensions/declarations.ts'
+import { type ReceiptsConfig, readReceipts } from './extensions/offer-receipt.ts'
+import { type PaymentIdsConfig, readPaymentIds } from './extensions/payment-identifier.ts'
+import { readSignIn, type SignInConfig } from './extensions/sign-in.ts'
 import type { PaymentMemory } from './payment-memory.ts'
+import { refuse } from './refuse.ts'
 import type { Sale } from './sale.ts'
 
 /**
@@ -87,7 +93,14 @@ export interface ReferralConfig extends MarketConfig {
    * sell, a 400 for input that you could not serve) before anybody pays.
    */
   price: Price | ((request: Request) => Price | Response | Promise<Price | Response>)
-  product?: MarketConfig['product'] & { description?: string; mimeType?: string }
+  product?: MarketConfig['product'] & {
+    description?: string
+    mimeType?: string
+    /** How it is called. With it, or with `output`, the offer declares the extension `bazaar`, which catalogues of services read. */
+    input?: ProductInput
+    /** What is answered. */
+    output?: ProductOutput
+  }
   /**
    * Called once the money has moved. Anything JSON-able becomes the body, joined by `transaction`; a `Response` is sent as it
    * is, joined by `transaction` where it is JSON. When it throws, or answers 500 or above, the buyer may send the same payment again.
@@ -100,6 +113,12 @@ export interface ReferralConfig extends MarketConfig {
    * behind one address need the same `secretKey`, or the same private key as `signingKey`, from which it is made where it is left out.
    */
   mpp?: boolean | { realm?: string; secretKey?: string }
+  /** Signs offers, and a receipt for what was served: the extension `offer-receipt`. */
+  receipts?: ReceiptsConfig
+  /** Serves buyers again what they bought, for a signature: the extension `sign-in-with-x`. Not for what is sold anew each time. */
+  signIn?: SignInConfig
+  /** Answers a purchase that its buyer repeats under the same identifier, without a second payment: the extension `payment-identifier`. */
+  paymentIds?: PaymentIdsConfig
 }
 
 /** The configuration once it is checked, with its defaults. */
@@ -131,6 +150,7 @@ export interface Settings extends MarketSettings {
   publicUrl: URL | undefined
   /** Undefined where MPP is off. `realm` is the host of the endpoint where it is undefined. */
   mpp: { realm: string | undefined; secretKey: string } | undefined
+  extensions: Extensions
 }
 
 const TIMEOUT_MS = 58_000
@@ -140,8 +160,10 @@ const MAX_TEXT_CHARS = 500
 const MIN_SECRET_CHARS = 32
 
 export function readConfig(config: ReferralConfig): Settings {
-  const { product = {}, price, publicUrl } = config
+  const { product = {}, price, publicUrl, receipts, signIn, paymentIds } = config
   if (typeof config.serve !== 'function') refuse('serve', 'a function')
+  // Whoever asks chooses the host of the request: a signature that another site collected would be taken here.
+  if (signIn && publicUrl === undefined) refuse('publicUrl', 'set where signIn is: buyers sign for its host')
   return {
     ...readMarketConfig(config),
     fixedPrice: typeof price === 'function' ? undefined : amountOf(price),
@@ -151,6 +173,12 @@ export function readConfig(config: ReferralConfig): Settings {
     serve: config.serve.bind(config),
     publicUrl: publicUrl === undefined ? undefined : webUrl(publicUrl, 'publicUrl'),
     mpp: mppOf(config),
+    extensions: {
+      bazaar: bazaarOf(product),
+      issuer: receipts && readReceipts(receipts, config.signingKey),
+      signIn: signIn && readSignIn(signIn),
+      paymentIds: paymentIds && readPaymentIds(paymentIds),
+    },
   }
 }
 
@@ -261,8 +289,4 @@ function shortText(value: string | undefined, what: string): string | undefined 
     refuse(what, `at most ${MAX_TEXT_CHARS} characters`)
   }
   return value
-}
-
-function refuse(what: string, expected: string): never {
-  throw new TypeError(`@referrer/merchant: ${what} must be ${expected}`)
 }

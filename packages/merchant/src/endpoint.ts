@@ -3,11 +3,13 @@ import { jsonAnswer, retryLater } from './answers.ts'
 import { createCheckout } from './checkout.ts'
 import { type ReferralConfig, readConfig } from './config.ts'
 import { facilitatorOf } from './facilitator.ts'
+import { createIdentified } from './identified.ts'
 import { readLeast, requireLeast } from './least-amount.ts'
 import { connectTo, type Market, watchMarket } from './market.ts'
 import { createMppTill } from './mpp/till.ts'
 import { BAD_BUYER, type Buyer, buyerOf, makeOffer, type Offer, readBuyer } from './offer.ts'
 import { type GetHeader, type Payment, readPayment } from './payment.ts'
+import { createReturning } from './returning.ts'
 
 /**
  * @example
@@ -56,8 +58,9 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   const settings = readConfig(config)
   const client = connectTo(settings)
   const marketNow = watchMarket(client, settings)
-  const checkOut = createCheckout(settings, client)
+  const checkOut = createIdentified(settings, createCheckout(settings, client))
   const mppTill = settings.mpp && createMppTill(settings.mpp, settings, { offerTo, checkOut })
+  const comeBack = createReturning(settings, client)
   /** Known once `ready` has asked for it. */
   let least = 0n
 
@@ -75,7 +78,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const amount = await settings.priceOf(request)
       if (typeof amount !== 'bigint') return amount
       requireLeast(amount, least)
-      const offer = makeOffer(settings, market, { url: request.url, amount, buyer })
+      const offer = await makeOffer(settings, market, { request, amount, buyer })
       return { offer: mppTill ? await mppTill.challenging(offer, request, buyer) : offer, market }
     } catch (error) {
       settings.tell({ type: 'price_failed', error })
@@ -104,7 +107,8 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
       const buyer = readBuyer(get)
       if (!buyer) return jsonAnswer(400, { error: BAD_BUYER })
       const made = await offerTo(buyer, request)
-      return 'offer' in made ? made.offer.answer() : made
+      if (!('offer' in made)) return made
+      return (await comeBack(request, made.offer)) ?? made.offer.answer()
     }
 
     // The retry of a payment need not name the link again where the payment does.

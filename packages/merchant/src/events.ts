@@ -15,6 +15,12 @@ import type { Sale } from './sale.ts'
 export type MerchantEvent =
   /** Paid and served. */
   | { type: 'sold'; sale: Sale }
+  /** Served again, without payment, to the buyer of this sale. */
+  | { type: 'returned'; sale: Sale }
+  /** A signature let nobody in; the answer was the offer. */
+  | { type: 'sign_in_refused'; reason: string; message: string }
+  /** `signIn.storage` failed. A sale is served all the same, but its buyer cannot come back for it. */
+  | { type: 'storage_failed'; error: unknown }
   /** A payment was refused; no money moved. */
   | { type: 'refused'; payment: string; reason: string; message: string }
   /** A payment came again that was used before or is being settled. */
@@ -30,4 +36,6 @@ export type MerchantEvent =
   /** The router and the token could not be read from the chain. */
   | { type: 'market_unavailable'; error: unknown }
   | { type: 'price_failed'; error: unknown }
+  /** `receipts.signer` did not sign: the offer, or the answer of this sale, was sent without its signature. */
+  | { type: 'signing_failed'; what: 'offer' | 'receipt'; sale?: Sale; error: unknown }
   | { type: 'claims_failed'; error: unknown }

@@ -2,6 +2,7 @@
 import { AttributionToken, X402 } from '@referrer/protocol'
 import { own, refusalFields } from './answers.ts'
 import type { Settings } from './config.ts'
+import { declarationsOf, fitting } from './extensions/declarations.ts'
 import type { Market } from './market.ts'
 import { type GetHeader, termsOf } from './payment.ts'
 
@@ -23,6 +24,8 @@ export interface Offer {
   amount: bigint
   /** The 402, with the reason where a payment was refused. */
   answer(refusal?: Refusal): Response
+  /** The 402 for whoever came without a payment, and was not let in for this reason. */
+  answerTo(error: string): Response
 }
 
 export const MAX_TIMEOUT_SECONDS = 60
@@ -46,11 +49,11 @@ export function buyerOf(attributionToken: string, buyerAgentId: string | undefin
 
 const isShort = (text: string, max: number) => text.length <= max && PRINTABLE.test(text)
 
-export function makeOffer(
+export async function makeOffer(
   settings: Settings,
   market: Market,
-  { url, amount, buyer }: { url: string; amount: bigint; buyer: Buyer },
-): Offer {
+  { request, amount, buyer }: { request: Request; amount: bigint; buyer: Buyer },
+): Promise<Offer> {
   const { network, setupUrl, description, mimeType } = settings
   const requirements: X402.PaymentRequirements.PaymentRequirements = {
     scheme: 'exact',
@@ -62,18 +65,24 @@ export function makeOffer(
     extra: extraOf(settings, market, buyer.attributionToken),
   }
   const resource = {
-    url: resourceUrl(settings, url),
+    url: resourceUrl(settings, request.url),
     ...(description !== undefined && { description }),
     ...(mimeType !== undefined && { mimeType }),
   }
+  const extensions = { ...buyer, setup_url: setupUrl }
+  const declared = fitting(
+    { x402Version: X402.VERSION, resource, accepts: [requirements], extensions },
+    await declarationsOf(settings, { request, resourceUrl: resource.url, requirements }),
+  )
 
-  function answer(refusal?: Refusal): Response {
+  function answer(refusal?: Refusal, error?: string): Response {
     const body = {
       x402Version: X402.VERSION,
+      ...(error !== undefined && { error }),
       ...(refusal && refusalFields(refusal.message, refusal.reason)),
       resource,
       accepts: [requirements],
-      extensions: { ...buyer, setup_url: setupUrl },
+      extensions: { ...extensions, ...declared },
     }
     const headers = new Headers({
       'cache-control': 'no-store',
@@ -87,7 +96,7 @@ export function makeOffer(
     return own(Response.json(body, { status: 402, headers }))
   }
 
-  return { requirements, amount, answer }
+  return { requirements, amount, answer, answerTo: (error) => answer(undefined, error) }
 }
 
 /** The token's domain, the preferred kind of authorisation, and the product sold where the link leads to another one. */
@@ -101,7 +110,8 @@ export function extraOf(
   return { ...token, authorizationType: 'ReceiveWithAuthorization', ...(isOther && { productId }) }
 }
 
-function resourceUrl({ publicUrl }: Settings, requested: string): string {
+/** Where buyers reach what they asked for. */
+export function resourceUrl({ publicUrl }: Pick<Settings, 'publicUrl'>, requested: string): string {
   const { search } = new URL(requested)
   const url = new URL(publicUrl ?? requested)
   if (search) url.search = search

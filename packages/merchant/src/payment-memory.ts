@@ -40,6 +40,11 @@ export interface SharedClaims {
 export interface PaymentMemory {
   /** Throws what the shared claims throw; nothing is claimed then. */
   claim(payment: Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>, endpoint: Endpoint): Promise<Claim>
+  /**
+   * For one caller only, until it releases the key by what it got, or the time (unix seconds) has passed. Throws what the shared claims
+   * throw; nothing is reserved then.
+   */
+  reserve(key: string, untilSeconds: number, endpoint: Endpoint): Promise<(() => Promise<void>) | undefined>
 }
 
 /** The endpoint that took the payment. What it owes, no other endpoint serves. */
@@ -123,6 +128,7 @@ const END_OF_TIME = 253_402_300_799
  */
 export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedClaims } = {}): PaymentMemory {
   const entries = new Map<string, Entry>()
+  const reserved = new Map<string, number>()
 
   function remember(key: string, entry: Entry) {
     entries.delete(key)
@@ -137,6 +143,14 @@ export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedCla
         if (entries.size <= MAX_ENTRIES * KEPT_SHARE) return
         if (entry.state === state) entries.delete(key)
       }
+    }
+  }
+
+  async function release(key: string, { tell }: Endpoint): Promise<void> {
+    try {
+      await sharedClaims?.release(key)
+    } catch (error) {
+      tell({ type: 'claims_failed', error })
     }
   }
 
@@ -160,13 +174,6 @@ export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedCla
     // At least an hour from now: whoever alters a payment may write any end into it.
     const ends = Math.min(Math.max(validBefore ?? began, began) + GRACE_SECONDS, END_OF_TIME - MARGIN_SECONDS)
     const restore = () => (before ? remember(key, before) : entries.delete(key))
-    const release = async () => {
-      try {
-        await sharedClaims?.release(key)
-      } catch (error) {
-        endpoint.tell({ type: 'claims_failed', error })
-      }
-    }
     remember(key, { state: 'busy' })
     try {
       if (sharedClaims && !(await sharedClaims.claim(key, ends + MARGIN_SECONDS))) {
@@ -188,23 +195,40 @@ export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedCla
       unservedSince: before ? 0 : sharedClaims && began - GRACE_SECONDS,
       served: (transaction) => remember(key, { state: 'served', transaction, until }),
       async owe(sale) {
-        await release()
+        await release(key, endpoint)
         remember(key, { state: 'paid', sale, ...owed })
       },
       async leaveOpen() {
-        await release()
+        await release(key, endpoint)
         remember(key, { state: 'unsure', ...owed })
       },
       async forget() {
-        await release()
+        await release(key, endpoint)
         entries.delete(key)
       },
       async undo() {
-        await release()
+        await release(key, endpoint)
         restore()
       },
     }
   }
 
-  return { claim }
+  async function reserve(key: string, untilSeconds: number, endpoint: Endpoint) {
+    if ((reserved.get(key) ?? 0) > endpoint.now() / 1_000) return undefined
+    reserved.delete(key)
+    reserved.set(key, untilSeconds)
+    const oldest = reserved.size > MAX_ENTRIES ? reserved.keys().next().value : undefined
+    if (oldest !== undefined) reserved.delete(oldest)
+    try {
+      // A key that another process has is asked for there again: it may be released.
+      const isOurs = (await sharedClaims?.claim(key, untilSeconds + MARGIN_SECONDS)) ?? true
+      if (!isOurs) reserved.delete(key)
+      return isOurs ? () => release(key, endpoint).then(() => void reserved.delete(key)) : undefined
+    } catch (error) {
+      reserved.delete(key)
+      throw error
+    }
+  }
+
+  return { claim, reserve }
 }

@@ -18,10 +18,13 @@ export interface Payment {
   buyerAgentId: string | undefined
   /** As `Authorization` has it, where the buyer paid by MPP: the facilitator is sent this instead of the payload. */
   credential?: string
+  /** What the buyer calls this purchase, unchecked: see the extension `payment-identifier`. */
+  identifier?: unknown
 }
 
 type Fields = Record<string, unknown>
 
+export const PAYMENT_IDENTIFIER = 'payment-identifier'
 const ADDRESS = /^0x[0-9a-f]{40}$/
 const BYTES32 = /^0x[0-9a-f]{64}$/
 const DECIMAL = /^[0-9]{1,78}$/
@@ -62,7 +65,7 @@ export function paymentOf(payload: object, network: X402.Network.Network): Payme
   const payer = matching(ADDRESS, from) as Address | undefined
   const nonceRead = matching(BYTES32, nonce) as Hex | undefined
   const until = matching(DECIMAL, validBefore)
-  const { attributionToken, buyerAgentId } = fieldsOf(given.extensions)
+  const { attributionToken, buyerAgentId, [PAYMENT_IDENTIFIER]: identified } = fieldsOf(given.extensions)
   const amount = matching(DECIMAL, value)
   return {
     key: `${network}:${payer && nonceRead ? `${payer}:${nonceRead}` : fingerprint}`,
@@ -74,6 +77,7 @@ export function paymentOf(payload: object, network: X402.Network.Network): Payme
     validBefore: until === undefined ? undefined : Number(until),
     attributionToken: textOf(attributionToken),
     buyerAgentId: textOf(buyerAgentId),
+    identifier: fieldsOf(fieldsOf(identified).info).id,
   }
 }
 

@@ -21,6 +21,8 @@ export interface Sale {
   attributionToken: string
   /** The agent that bought, where one did. */
   buyerAgentId?: string
+  /** The buyer has paid for this before and came back by its signature: see `signIn`. */
+  isReturning?: true
 }
 
 export function saleOf(

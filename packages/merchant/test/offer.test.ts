@@ -40,6 +40,31 @@ describe('the offer', () => {
     expect(await bodyOf(get)).toEqual(await bodyOf(post))
   })
 
+  it('has not a byte more than before extensions could be configured', async () => {
+    const response = await shopOf(world).fetch(
+      ask({ 'X-Referrer-Token': 'abc', 'X-Referrer-Buyer-Agent-Id': '7' }),
+    )
+    const { USDC, SplitRouter } = world.market.addresses
+    const text = `{"x402Version":2,"resource":{"url":"${ENDPOINT}"},"accepts":[{"scheme":"exact","network":"eip155:${world.local.chain.id}","asset":"${USDC}","amount":"250000","payTo":"${SplitRouter}","maxTimeoutSeconds":60,"extra":{"name":"${await readToken('name')}","version":"${await readToken('version')}","authorizationType":"ReceiveWithAuthorization"}}],"extensions":{"attributionToken":"abc","buyerAgentId":"7","setup_url":"${SETUP_URL}"}}`
+    expect(await response.text()).toBe(text)
+    expect(response.headers.get('PAYMENT-REQUIRED')).toBe(Buffer.from(text).toString('base64'))
+  })
+
+  it('leaves out the extensions that its header has no room for, the least important first', async () => {
+    const shop = shopOf(world, {
+      product: { output: { example: { text: 'x'.repeat(3_300) } } },
+      receipts: { format: 'eip712', signer: `0x${'11'.repeat(32)}` },
+    })
+    const namesAt = async (chars: number) => {
+      const response = await shop.fetch(ask({ 'X-Referrer-Token': 'x'.repeat(chars) }))
+      expect(response.headers.get('PAYMENT-REQUIRED')?.length).toBeLessThan(12_300)
+      const { extensions } = headerOf(response, 'PAYMENT-REQUIRED') as { extensions: object }
+      return Object.keys(extensions)
+    }
+    expect(await namesAt(800)).toEqual(['attributionToken', 'setup_url', 'offer-receipt', 'bazaar'])
+    expect(await namesAt(4_096)).toEqual(['attributionToken', 'setup_url', 'offer-receipt'])
+  })
+
   it('holds what the chain says and what the configuration says, and nothing else [REF-10, REF-11, REF-12, REF-13, REF-14, REF-15, REF-16, REF-17, REF-18, REF-19, REF-23, VER-02]', async () => {
     const token = await tokenFor(world)
     expect(await offered({ 'X-Referrer-Token': token })).toEqual({

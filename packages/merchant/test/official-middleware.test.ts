@@ -5,9 +5,29 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { mintUsdc, privateKeyOf } from '@referrer/contracts/local'
 import { Attribution, X402 } from '@referrer/protocol'
+import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme as ClientScheme } from '@x402/evm'
 import { ExactEvmScheme as ServerScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware as expressMiddleware } from '@x402/express'
+import {
+  bazaarResourceServerExtension,
+  declareDiscoveryExtension,
+  validateDiscoveryExtension,
+} from '@x402/extensions/bazaar'
+import {
+  createEIP712OfferReceiptIssuer,
+  createOfferReceiptExtension,
+  declareOfferReceiptExtension,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  verifyReceiptSignatureEIP712,
+} from '@x402/extensions/offer-receipt'
+import {
+  createSIWxResourceServerExtension,
+  declareSIWxExtension,
+  InMemorySIWxStorage,
+  wrapFetchWithSIWx,
+} from '@x402/extensions/sign-in-with-x'
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { paymentMiddleware as honoMiddleware, x402ResourceServer } from '@x402/hono'
 import express from 'express'
@@ -240,6 +260,52 @@ it('a shop that does not hear what became of a payment answers 502, and serves t
   expect(served.status).toBe(200)
   expect(await escrowOf(served)).toMatchObject({ price: PRICE })
   expect((await fetch(shop.url, again)).status).toBe(402)
+})
+
+it('a shop adds the official extensions to its route: bazaar, offers and receipts, sign-in', async () => {
+  const shop: OfficialShop = { url: '', served: 0, events: [] }
+  const { server, route } = resourceServer(shop, {})
+  const listener = createServer()
+  shop.url = await listen(listener)
+  const signer = privateKeyToAccount(generatePrivateKey())
+  const issuer = createEIP712OfferReceiptIssuer(`did:pkh:eip155:1:${signer.address}`, (typed) =>
+    signer.signTypedData(typed),
+  )
+  server
+    .registerExtension(bazaarResourceServerExtension)
+    .registerExtension(createOfferReceiptExtension(issuer))
+    .registerExtension(
+      createSIWxResourceServerExtension({
+        storage: new InMemorySIWxStorage(),
+        origin: new URL(shop.url).origin,
+      }),
+    )
+  const extensions = {
+    ...route.extensions,
+    ...declareDiscoveryExtension({ input: { topic: 'cats' } }),
+    ...declareOfferReceiptExtension({ includeTxHash: true }),
+    ...declareSIWxExtension({ expirationSeconds: 300 }),
+  }
+  const app = new Hono()
+  app.use(honoMiddleware({ '/thing': { ...route, extensions } }, server))
+  app.all('/thing', (context) => context.json({ thing: ++shop.served }))
+  listener.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+
+  const buyer = await m.newBuyer()
+  const offered = await fetch(shop.url, { headers: linked() })
+  const offer = X402.decodeHeader(offered.headers.get('PAYMENT-REQUIRED')) as PaymentRequired
+  expect(validateDiscoveryExtension(offer.extensions?.bazaar as never)).toEqual({ valid: true })
+  expect(extractOffersFromPaymentRequired(offer)).toHaveLength(1)
+  expect(offer.extensions).toMatchObject({ attributionToken: m.till.attributionToken })
+
+  const response = await clientOf(buyer).pay(shop.url, { headers: linked() })
+  expect(response.status).toBe(200)
+  expect(await escrowOf(response)).toMatchObject({ payer: buyer.address, reviewId: m.reviewer.reviewId })
+  const receipt = extractReceiptFromResponse(response)
+  expect((await verifyReceiptSignatureEIP712(receipt as never)).signer).toBe(signer.address)
+
+  const back = await wrapFetchWithSIWx(fetch, buyer)(shop.url)
+  expect([back.status, await back.json()]).toEqual([200, { thing: 2 }])
 })
 
 describe('at a facilitator that wants signed settlements', () => {

@@ -14,6 +14,8 @@ import {
   type MerchantEvent,
   type PaymentMemory,
   type Price,
+  type ProductInput,
+  type ProductOutput,
   type ReferralConfig,
   type ReferralEndpoint,
   type Sale,
@@ -52,7 +54,7 @@ officialReferral(market).route(() => new Response())
 
 // A product of an endpoint has texts for the offer; that of the middleware's route has its own.
 expectTypeOf<NonNullable<ReferralConfig['product']>>().toEqualTypeOf<
-  { id?: Hex } & { description?: string; mimeType?: string }
+  { id?: Hex } & { description?: string; mimeType?: string; input?: ProductInput; output?: ProductOutput }
 >()
 
 // An event is told by its type, and carries what that one has.
