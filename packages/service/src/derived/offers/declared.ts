@@ -25,8 +25,9 @@ const BODY_TYPES = ['json', 'form-data', 'text']
 /** Undefined: there is none, or none that is valid. */
 export function declaredIn(given: unknown): Declared | undefined {
   if (!isStorable(given)) return undefined
-  const { info, schema, routeTemplate } = fieldsOf(given)
-  if (fieldsOf(schema) !== schema || refersElsewhere(schema)) return undefined
+  const { info, schema: described, routeTemplate } = fieldsOf(given)
+  const schema = fieldsOf(described)
+  if (schema !== described || refersElsewhere(schema)) return undefined
   const input = fieldsOf(fieldsOf(info).input)
   const { type, bodyType } = input
   if (type !== 'http' || (bodyType !== undefined && !BODY_TYPES.includes(bodyType as string)))
