@@ -36,8 +36,8 @@ export function discoveryRoutes(app: FastifyInstance, context: Context): void {
     app.get(path, async (request, reply) => {
       const { data, error } = schema.safeParse(request.query)
       if (error) throw badRequest(`invalid ${error.issues[0]?.path.join('.')}`)
-      const known = Object.entries(data).filter(([, value]) => value !== undefined)
-      const query = new URLSearchParams(known)
+      const query = new URLSearchParams()
+      for (const [name, value] of Object.entries(data)) if (value !== undefined) query.set(name, value)
       const answer = await askCatalogue(context)({ path, query, client: request.ip })
       if (answer.kind === 'refused') throw badRequest(answer.error)
       if (answer.kind === 'away') {
