@@ -4,13 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import {
-  escrowDeposits,
-  mintUsdc,
-  type Product,
-  privateKeyOf,
-  registerIdentity,
-} from '@referrer/contracts/local'
+import { escrowDeposits, mintUsdc, type Product, registerIdentity } from '@referrer/contracts/local'
 import { X402 } from '@referrer/protocol'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { ExactEvmScheme as ClientScheme } from '@x402/evm'
@@ -29,8 +23,7 @@ import express from 'express'
 import { Hono } from 'hono'
 import type { Hash } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../database/src/testing.ts'
-import { type Facilitator, migrations, readConfig, startFacilitator } from '../../facilitator/src/index.ts'
+import { type FacilitatorOfMarket, startFacilitatorOf } from '../../facilitator/test/of-market.ts'
 import { until } from '../../service/src/machinery/workers/testing.ts'
 import { describeProduct, sellAll, writeAll } from '../../service/test/http/discover-market.ts'
 import { startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
@@ -41,15 +34,16 @@ import { officialReferral } from '../src/x402.ts'
 const PRICE = 1_000_000n
 
 let m: TestMarket
-let database: TestDatabase
-let facilitator: Facilitator
+let facilitator: FacilitatorOfMarket
 const servers: Server[] = []
 let products: { hono: Product; express: Product; ours: Product; unreviewed: Product }
 let reviewerAgentId: bigint
 
 beforeAll(async () => {
   m = await startTestMarket({ keepsTime: true, env: { ALLOW_PRIVATE_HOSTS: 'true' } })
-  await openFacilitator()
+  const [chain] = m.chains
+  if (!chain) throw new Error('there is a chain')
+  facilitator = await startFacilitatorOf(chain, m.service.url)
   await sell()
   await mintUsdc(m.market, m.market.accounts.buyer.address, 100n * PRICE)
 }, 240_000)
@@ -58,36 +52,9 @@ afterAll(async () => {
     server.close()
     server.closeAllConnections()
   }
-  await facilitator.stop()
-  await database.drop()
+  await facilitator.close()
   await m.close()
 })
-
-async function openFacilitator(): Promise<void> {
-  database = await freshDatabase(migrations)
-  const [chain] = m.chains
-  const config = readConfig({
-    DATABASE_URL: database.url,
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    LIMITS: 'memory',
-    ALLOW_PRIVATE_HOSTS: 'true',
-    WATCH_INTERVAL_MS: '20',
-    RELAYER_PRIVATE_KEYS: privateKeyOf(m.market.accounts.settler),
-    MARKET_URL: m.service.url,
-    CHAINS: JSON.stringify([
-      {
-        chainId: m.chainId,
-        rpcUrls: [chain?.chain.rpcUrl],
-        contracts: m.market.addresses,
-        startBlock: 0,
-        confirmations: 1,
-        pollIntervalMs: 50,
-      },
-    ]),
-  })
-  facilitator = await startFacilitator(config)
-}
 
 async function listen(server: Server, path: string): Promise<string> {
   servers.push(server.listen(0, '127.0.0.1'))

@@ -2464,7 +2464,7 @@ export interface components {
             x402Version: 2;
             /** @description Best match first. */
             resources: components["schemas"]["BazaarResource"][];
-            /** @description Whether there may be more matches than can be read. */
+            /** @description Whether there may be more matches than can be read, or the index could not be asked: then try again. */
             partialResults: boolean;
             pagination: {
                 /** @description How many there are here. */

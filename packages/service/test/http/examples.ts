@@ -72,11 +72,11 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     },
     'GET /discovery/resources': async () => {
       await rebuildListings(m.sql, m.chainId, new Date())
-      return { path: '/discovery/resources?type=http&limit=3' }
+      return { path: '/discovery/resources?type=http' }
     },
     'GET /discovery/search': async () => {
       await rebuildListings(m.sql, m.chainId, new Date())
-      return { path: '/discovery/search?query=product&limit=3' }
+      return { path: '/discovery/search?query=product' }
     },
     'GET /v1/agent': () => ({ path: '/v1/agent' }),
     'GET /v1/agent/{id}': () => ({ path: `/v1/agent/${reviewerAgentId}` }),

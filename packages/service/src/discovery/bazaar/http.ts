@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Chain, Context } from '../../kit/context.ts'
 import { account, clamp, integer, offset, optional } from '../../kit/fields.ts'
 import { type Route, route } from '../../kit/route.ts'
-import { type Filter, listResources, readCursor, SILENT, searchResources } from './operations.ts'
+import { type Filter, listResources, readCursor, searchResources } from './operations.ts'
 import { BazaarResources, BazaarSearch } from './shapes.ts'
 
 const LISTED = { default: 20, most: 100 }
@@ -81,7 +81,7 @@ export const bazaarRoutes: Route[] = [
     }),
     takesChain: true,
     response: BazaarSearch,
-    refusals: { 400: ['query is required', 'invalid payTo', 'invalid cursor'], 503: SILENT },
+    refusals: { 400: ['query is required', 'invalid payTo', 'invalid cursor'] },
     handle: (call) =>
       searchResources(call.context, chainsOf(call), filterOf(call.query), {
         ...call.query,

@@ -65,15 +65,17 @@ export function itemOf(
 /** What the endpoint offered. Nothing where it asks for payment to others than the split router, which has no commission. */
 function acceptsOf({ chainId, contracts }: Chain['config'], { price, told }: ResourceRow) {
   const { payment } = told ?? {}
-  const isRouter = (router: string) => router.toLowerCase() === payment?.payTo.toLowerCase()
-  if (!payment || price === null || !contracts.SplitRouter.some(isRouter)) return []
+  if (!payment || price === null) return []
+  const { payTo, maxTimeoutSeconds, extra } = payment
+  const isRouter = (router: string) => router.toLowerCase() === payTo.toLowerCase()
+  if (!contracts.SplitRouter.some(isRouter)) return []
   return [
     {
       scheme: 'exact' as const,
       network: X402.Network.from(chainId),
       asset: contracts.USDC,
       amount: String(price),
-      ...payment,
+      ...{ payTo, maxTimeoutSeconds, extra },
     },
   ]
 }

@@ -7,7 +7,7 @@ import { type Address, hexToBytes } from 'viem'
 import type { z } from 'zod'
 import { cut } from '../../derived/texts/text.ts'
 import { type Chain, type Context, once, oncePerProcess } from '../../kit/context.ts'
-import { MarketError, unavailable } from '../../kit/market-error.ts'
+import { MarketError } from '../../kit/market-error.ts'
 import { INTENT_CHARACTERS, searchFor } from '../answers/answer.ts'
 import { openHits } from '../answers/choose.ts'
 import { searchOf } from '../answers/operations.ts'
@@ -47,8 +47,6 @@ const MOST_FOUND = 60
 const MOST_SEARCHES = 500
 /** A page can have more than a megabyte. */
 const PAGES_AT_ONCE = 4
-
-export const SILENT = 'the search index is not available; try again'
 
 export async function listResources(
   context: Context,
@@ -131,20 +129,20 @@ async function matchesOf(context: Context, chain: Chain, filter: Filter, query: 
 }
 
 const searchesOf = once((context) =>
-  createCache<{ chain: Chain; query: string }, { matches: Found[]; isCut: boolean }>({
+  createCache<{ chain: Chain; query: string }, { matches: Found[]; isCut: boolean; isAvailable: boolean }>({
     keyOf: ({ chain, query }) => JSON.stringify([chain.config.chainId, query]),
     load: async ({ chain, query }) => {
       const filters = { category: undefined, ceiling: undefined }
       const { chainId } = chain.config
       const asked = { chainId, intent: query, most: MOST_FOUND, ...filters }
       const { hits, isAvailable } = await searchFor(searchOf(context), asked)
-      if (!isAvailable) throw unavailable(SILENT, undefined)
       const matching = hits.filter(({ intentMatch }) => intentMatch > 0)
       const open = await openHits(context.sql, chainId, filters, matching)
       const matches = open.slice(0, MOST_FOUND).map(({ key, score }) => ({ chain, key, score }))
-      return { matches, isCut: matching.length >= MOST_FOUND }
+      // Discovery answers by rank where the index cannot be asked. Here nobody would see that it does not match, and a client may buy it.
+      return { matches, isCut: matching.length >= MOST_FOUND || !isAvailable, isAvailable }
     },
-    ttlMs: () => KEPT_MS,
+    ttlMs: ({ isAvailable }) => (isAvailable ? KEPT_MS : 0),
     clock: context.clock,
     max: MOST_SEARCHES,
   }),
