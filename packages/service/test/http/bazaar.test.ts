@@ -11,6 +11,7 @@ import { until } from '../../src/machinery/workers/testing.ts'
 import { setProductRanks } from './discover-market.ts'
 import { OTHER_CHAIN, PRICE, startProducts, type TestProducts } from './discover-products.ts'
 import type { TestMarket } from './market.ts'
+import { act } from './merchants.ts'
 
 let sold: TestProducts
 let m: TestMarket
@@ -106,6 +107,24 @@ describe('GET /discovery/resources', () => {
     expect(isOf(sold.bread, (await list(`network=${network}`)).items[0])).toBe(true)
     await setProductRanks(m, [[sold.bread, 0.5]])
     later()
+  })
+
+  it('has what is open alone, and finds it by the wallet that its sales are paid out to', async () => {
+    const { merchant } = m.market.accounts
+    const wallet = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+    const total = async (query = '') => {
+      later()
+      return (await list(`network=${network}&${query}`)).pagination.total
+    }
+    const { merchantId, productId } = sold.bread
+    expect(await total(`payTo=${wallet}`)).toBe(0)
+    await act(m, merchant, 'setPayoutWallet', merchantId, wallet)
+    await act(m, merchant, 'setProductActive', merchantId, productId, false)
+    await until(async () => (await total(`payTo=${wallet}`)) === 24, 'the closed product to leave')
+    expect(await total()).toBe(24)
+    expect(await entryOf(sold.bread)).toBeUndefined()
+    await act(m, merchant, 'setProductActive', merchantId, productId, true)
+    await until(async () => (await total()) === 25, 'the product to come back')
   })
 
   it('can be filtered by all that the official client names', async () => {
