@@ -71,12 +71,10 @@ export const BazaarSearch = z
   .object({
     x402Version: version,
     resources: z.array(BazaarResource).meta({ about: 'Best match first.' }),
-    partialResults: z
-      .boolean()
-      .meta({
-        about:
-          'Whether there may be more matches than can be read, or the index could not be asked: then try again.',
-      }),
+    partialResults: z.boolean().meta({
+      about:
+        'Whether there may be more matches than can be read, or the index could not be asked: then try again.',
+    }),
     pagination: z.object({
       limit: wholeNumber.meta({ about: 'How many there are here.' }),
       cursor: z.string().nullable().meta({ about: 'Of the next page. Null: this is the last one.' }),
