@@ -151,6 +151,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/discovery/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that is sold here, as a catalogue of x402's Bazaar
+         * @description For clients of x402 that know nothing of this market, such as the official `withBazaar`. Open products that have an endpoint, best rank first, of all chains unless one is named. A list stays as it is for ten seconds.
+         */
+        get: operations["getDiscoveryResources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/discovery/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is sold here that matches some words, as a catalogue of x402's Bazaar
+         * @description The same search as `/v1/discover`, without what does not match. It ends after 60 matches on each chain.
+         */
+        get: operations["getDiscoverySearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agent": {
         parameters: {
             query?: never;
@@ -2374,6 +2414,102 @@ export interface components {
                 because?: "no_model" | "no_vector" | "not_comparable" | "index_not_available";
             };
         };
+        BazaarResources: {
+            /** @constant */
+            x402Version: 2;
+            /** @description Best rank first. */
+            items: components["schemas"]["BazaarResource"][];
+            pagination: {
+                limit: number;
+                offset: number;
+                /** @description Of each chain, 10,000 products at most are looked at. */
+                total: number;
+            };
+        };
+        BazaarResource: {
+            /** @description The endpoint of the product. */
+            resource: string;
+            /** @constant */
+            type: "http";
+            /** @constant */
+            x402Version: 2;
+            /** @description What the endpoint last offered. Empty: it made no offer, or one that is not paid to the split router. */
+            accepts: {
+                /** @constant */
+                scheme: "exact";
+                /** @description The chain, as CAIP-2 names it. */
+                network: string;
+                /**
+                 * @description USDC.
+                 * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+                 */
+                asset: string;
+                /** @description The price when the endpoint was last asked, in base units. */
+                amount: string;
+                /**
+                 * @description The split router.
+                 * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+                 */
+                payTo: string;
+                maxTimeoutSeconds: number;
+                extra: {
+                    name: string;
+                    version: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            }[];
+            /** @description When the endpoint was last seen to offer it; if never, when it was described. */
+            lastUpdated: string;
+            description?: string;
+            mimeType?: string;
+            serviceName?: string;
+            tags?: string[];
+            /** @description How to call it, as its seller declares it in its 402; a plain GET where it declares nothing. `info.input.headers` has the header `X-Referrer-Token` of the link: send it. */
+            extensions: {
+                bazaar: {
+                    info: {
+                        [key: string]: unknown;
+                    };
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+            metadata: {
+                name: string;
+                category: string;
+                referrer: {
+                    chainId: number;
+                    merchantId: number;
+                    /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                    productId: string;
+                    productRank: number;
+                    /** @description Null until it is computed. */
+                    merchantRank: number | null;
+                    /** @description Published ones. */
+                    reviews: number;
+                    /** @description The link of the header `X-Referrer-Token`. Null: nobody has published a review with a link yet, and it cannot be bought before. */
+                    refLink: string | null;
+                };
+            };
+        };
+        BazaarSearch: {
+            /** @constant */
+            x402Version: 2;
+            /** @description Best match first. */
+            resources: components["schemas"]["BazaarResource"][];
+            /** @description Whether there may be more matches than can be read, or the index could not be asked: then try again. */
+            partialResults: boolean;
+            pagination: {
+                /** @description How many there are here. */
+                limit: number;
+                /** @description Of the next page. Null: this is the last one. */
+                cursor: string | null;
+            };
+        };
         AgentList: {
             agents: components["schemas"]["AgentEntry"][];
             total: number;
@@ -4545,6 +4681,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Discovery"];
+                };
+            };
+        };
+    };
+    getDiscoveryResources: {
+        parameters: {
+            query?: {
+                /** @description Everything here is `http`. */
+                type?: string;
+                /** @description Only what is paid to this account: everything for the split router, else the products of its owner or payout wallet. */
+                payTo?: string;
+                /** @description Everything here is `exact`. */
+                scheme?: string;
+                /** @description Only this chain, as CAIP-2 names it, such as `eip155:8453`. */
+                network?: string;
+                /** @description Everything here has `bazaar`. */
+                extensions?: string;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description How many to skip; negative is 0. */
+                offset?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Everything that is sold here, as a catalogue of x402's Bazaar */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BazaarResources"];
+                };
+            };
+        };
+    };
+    getDiscoverySearch: {
+        parameters: {
+            query: {
+                /** @description What you want, in words. Only the first 1,000 characters count. */
+                query: string;
+                /** @description Everything here is `http`. */
+                type?: string;
+                /** @description Only what is paid to this account: everything for the split router, else the products of its owner or payout wallet. */
+                payTo?: string;
+                /** @description Everything here is `exact`. */
+                scheme?: string;
+                /** @description Only this chain, as CAIP-2 names it, such as `eip155:8453`. */
+                network?: string;
+                /** @description Everything here has `bazaar`. */
+                extensions?: string;
+                /** @description How many, 1 to 20. */
+                limit?: number;
+                /** @description Of the page before; left out, the first page. */
+                cursor?: string;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is sold here that matches some words, as a catalogue of x402's Bazaar */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BazaarSearch"];
                 };
             };
         };

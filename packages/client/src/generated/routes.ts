@@ -10,6 +10,8 @@ export const ROUTES = {
   'POST /v1/proof': { auth: 'caller', answers: 'json', takesChain: true },
   'GET /v1/proof/{id}': { auth: 'caller', answers: 'json', takesChain: true },
   'GET /v1/discover': { auth: 'none', answers: 'json', takesChain: true },
+  'GET /discovery/resources': { auth: 'none', answers: 'json', takesChain: true },
+  'GET /discovery/search': { auth: 'none', answers: 'json', takesChain: true },
   'GET /v1/agent': { auth: 'none', answers: 'json', takesChain: true },
   'GET /v1/agent/{id}': { auth: 'none', answers: 'json', takesChain: true },
   'POST /v1/agent/register': { auth: 'caller', answers: 'json', takesChain: true },
@@ -123,6 +125,7 @@ export const ROUTES = {
 /** Routes that answer page by page: what counts the pages, how many entries one may have, and where they are in the answer. */
 export const LISTINGS = {
   '/v1/review': { by: 'page', most: 500, items: 'reviews' },
+  '/discovery/resources': { by: 'offset', most: 100, items: 'items' },
   '/v1/agent': { by: 'page', most: 500, items: 'agents' },
   '/v1/agent/{id}/reviewable': { by: 'offset', most: 200, items: 'products' },
   '/v1/agent/{id}/escrows': { by: 'offset', most: 200, items: 'escrows' },

@@ -18,6 +18,7 @@ import Fastify, {
 import type { Context } from '../context.ts'
 import type { Settler } from '../settlement/types.ts'
 import { chargeRoutes } from './charge.ts'
+import { discoveryRoutes } from './discovery.ts'
 import { healthRoutes } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { describeFacilitator } from './openapi.ts'
@@ -110,6 +111,7 @@ export function createDoor(context: Context, settler: Settler, metrics: Metrics)
   healthRoutes(app, context, () => isStopping)
   docsRoutes(app, () => describeFacilitator(context.config))
   supportedRoutes(app, context)
+  discoveryRoutes(app, context)
   const inProgress = createRequestsInProgress(metrics)
   paymentRoutes(app, context, settler, metrics, inProgress)
   chargeRoutes(app, context, settler, metrics, inProgress)

@@ -4,8 +4,11 @@ import { z } from 'zod'
 import { CredentialBody } from '../charge/credential.ts'
 import { Body as Charge } from '../charge/request.ts'
 import type { Config } from '../config.ts'
+import { ListQuery, SearchQuery } from './discovery.ts'
 import { AboutPayment, AboutQuery } from './settlements.ts'
 import {
+  Catalogue,
+  Found,
   Readiness,
   Refusal,
   Settled,
@@ -30,12 +33,18 @@ gave \`SETTLEMENT_SIGNER_ROLE\`.`
 const TAGS = {
   Payments: 'What merchants ask for, in the words of x402.',
   Settlements: 'What became of a payment.',
+  Discovery:
+    "What can be bought, as x402's Bazaar tells it. Only where the facilitator knows its marketplace.",
   Operation: 'For machines that watch the facilitator.',
 }
 
 const SIGNED = [{ timestamp: [], signature: [] }]
 
-export function describeFacilitator({ settlementAuth, metrics }: Pick<Config, 'settlementAuth' | 'metrics'>) {
+export function describeFacilitator({
+  settlementAuth,
+  metrics,
+  marketUrl,
+}: Pick<Config, 'settlementAuth' | 'metrics' | 'marketUrl'>) {
   const security = settlementAuth === 'required' ? SIGNED : [{}, ...SIGNED]
   return describeOperations(
     [
@@ -84,6 +93,7 @@ export function describeFacilitator({ settlementAuth, metrics }: Pick<Config, 's
         query: AboutQuery.shape,
         answers: { 200: json('What did', Settlement), ...refused(Refusal, [400, 429, 500, 503]) },
       },
+      ...(marketUrl === undefined ? [] : discovery()),
       {
         ...read,
         path: '/healthz',
@@ -140,6 +150,27 @@ const METRICS: Operation = {
   summary: 'Figures for Prometheus',
   answers: { 200: { description: 'Figures', content: { 'text/plain': { schema: z.string() } } } },
 }
+
+const discovery = (): Operation[] => [
+  {
+    ...read,
+    path: '/discovery/resources',
+    tag: 'Discovery',
+    summary: 'Everything that is sold in the marketplace',
+    about:
+      'As the marketplace tells it, at most a few seconds ago. Call a resource with its `extensions.bazaar.info.input.headers`: one of them is the ref link.',
+    query: ListQuery.shape,
+    answers: { 200: json('What is', Catalogue), ...refused(Refusal, [400, 429, 500, 503]) },
+  },
+  {
+    ...read,
+    path: '/discovery/search',
+    tag: 'Discovery',
+    summary: 'What is sold in the marketplace that matches some words',
+    query: SearchQuery.shape,
+    answers: { 200: json('What matches', Found), ...refused(Refusal, [400, 429, 500, 503]) },
+  },
+]
 
 /** Whoever posts a payment may also be asked to wait. */
 function payment(operation: Omit<Operation, 'method' | 'tag'>): Operation {

@@ -98,6 +98,32 @@ export const Supported = z
   })
   .meta({ id: 'Supported' }) satisfies z.ZodType<X402.SupportedResponse.SupportedResponse>
 
+const resources = z.array(
+  z.looseObject({
+    resource: z.string(),
+    type: z.string(),
+    x402Version: z.int(),
+    accepts: z.array(z.looseObject({})),
+  }),
+)
+
+export const Catalogue = z
+  .looseObject({
+    x402Version: z.int(),
+    items: resources,
+    pagination: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
+  })
+  .meta({ id: 'Catalogue' })
+
+export const Found = z
+  .looseObject({
+    x402Version: z.int(),
+    resources,
+    partialResults: z.boolean(),
+    pagination: z.object({ limit: z.int(), cursor: z.string().nullable() }),
+  })
+  .meta({ id: 'Found' })
+
 const Check = z.object({ ok: z.boolean(), detail: z.string() }).meta({ id: 'Check' })
 
 export const Readiness = z

@@ -8,7 +8,7 @@ export function supportedRoutes(app: FastifyInstance, context: Context): void {
   app.get('/supported', async () => answer)
 }
 
-function supportedBy({ chains }: Context): X402.SupportedResponse.SupportedResponse {
+function supportedBy({ chains, config }: Context): X402.SupportedResponse.SupportedResponse {
   const each = [...chains.values()]
   return {
     kinds: each.map(({ network, token, contracts, leastAmount }) => ({
@@ -22,7 +22,7 @@ function supportedBy({ chains }: Context): X402.SupportedResponse.SupportedRespo
         leastAmount: String(leastAmount),
       },
     })),
-    extensions: ['attributionToken', 'buyerAgentId'],
+    extensions: ['attributionToken', 'buyerAgentId', ...(config.marketUrl === undefined ? [] : ['bazaar'])],
     signers: {
       'eip155:*': [...new Set(each.flatMap(({ relayers }) => relayers.map(({ address }) => address)))],
     },

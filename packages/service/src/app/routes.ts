@@ -3,6 +3,7 @@ import { rankRoutes } from '../derived/ranks/http.ts'
 import { ringRoutes } from '../derived/rings/http.ts'
 import { standingRoutes } from '../derived/standing/http.ts'
 import { discoveryRoutes } from '../discovery/answers/http.ts'
+import { bazaarRoutes } from '../discovery/bazaar/http.ts'
 import { resourceRoutes } from '../discovery/resources/http.ts'
 import { consoleRoutes } from '../doors/auth/console.ts'
 import { authRoutes } from '../doors/auth/http.ts'
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...reviewRoutes,
   ...proofRoutes,
   ...discoveryRoutes,
+  ...bazaarRoutes,
   ...agentRoutes,
   ...digestRoutes,
   ...reviewableRoutes,

@@ -36,6 +36,8 @@ const FROM_REPLICAS = [
   'GET /v1/review-internal/{id}',
   'GET /v1/proof/{id}',
   'GET /v1/discover',
+  'GET /discovery/resources',
+  'GET /discovery/search',
   'GET /v1/agent',
   'GET /v1/agent/{id}',
   'GET /v1/agent/{id}/context',

@@ -16,6 +16,7 @@ import {
 } from '../../src/derived/standing/reads.ts'
 import { horizonOf, lastPass } from '../../src/derived/standing/store.ts'
 import { bestRanked, findOpen, findShortlisted } from '../../src/discovery/answers/store.ts'
+import { findResources, merchantsPaying, openKeys } from '../../src/discovery/bazaar/store.ts'
 import { endpointsOf } from '../../src/discovery/resources/store.ts'
 import type { Context } from '../../src/kit/context.ts'
 import { migrations } from '../../src/machinery/db/migrations.ts'
@@ -49,6 +50,7 @@ import {
 import { listDisputes } from '../../src/market/reviews/disputes.ts'
 import {
   findPurchases,
+  findRefTokens,
   findRegistrable,
   findReviewRecords,
   findReviews,
@@ -510,6 +512,14 @@ const reads: Record<string, Read> = {
     size: 20 + (10 * MANY) / 40,
     read: (sql) => findShortlisted(sql, CHAIN, found, MODEL),
   },
+  'the open products of the catalogue': { size: 10_000, read: (sql) => openKeys(sql, CHAIN, undefined) },
+  'the open products of a merchant of thousands in the catalogue': {
+    size: MANY,
+    read: (sql) => openKeys(sql, CHAIN, [merchant]),
+  },
+  'the merchants of an account': { size: 100, read: (sql) => merchantsPaying(sql, CHAIN, owner) },
+  'products as resources of the catalogue': { size: 20, read: (sql) => findResources(sql, CHAIN, found) },
+  'the tokens of links': { size: 3, read: (sql) => findRefTokens(sql, [500n, 501n, 502n]) },
   'a review whose text is brought': { size: 1, read: (sql) => findRegistrable(sql, CHAIN, 500n) },
   'the purchases of an id': { size: 2, read: (sql) => findPurchases(sql, CHAIN, 500n) },
   'reviews of a product that need a link': {

@@ -1,6 +1,6 @@
 // A market of 25 products on one chain and one on another, without vectors.
 import { listProduct, openMerchant, type Product, registerIdentity } from '@referrer/contracts/local'
-import { openShop } from '../../src/derived/offers/testing.ts'
+import { openShop, type Shop } from '../../src/derived/offers/testing.ts'
 import { must } from './caller.ts'
 import {
   describeProduct,
@@ -29,6 +29,8 @@ export interface TestProducts {
   bread: Product
   /** 21 identical products. */
   socks: Product[]
+  /** Whose answer has the price. */
+  shop: Shop
   close(): Promise<void>
 }
 
@@ -76,7 +78,7 @@ export async function startProducts(): Promise<TestProducts> {
     (body) => `${idsOf(body)}` === `${socks.slice(0, 20).map(({ productId }) => productId)}`,
   )
   return {
-    ...{ m, tides, weather, archive, bread, socks },
+    ...{ m, tides, weather, archive, bread, socks, shop },
     async close() {
       await m.close()
       shop.close()

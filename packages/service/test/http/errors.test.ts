@@ -58,6 +58,11 @@ const TABLE = `
   GET /v1/discover?intent=                              400  intent is required
   GET /v1/discover?intent=x&max_products=x              400  invalid max_products
   GET /v1/discover?intent=x&chain_id=5                  400  chain_id not configured
+  GET /discovery/resources?limit=x                      400  invalid limit
+  GET /discovery/resources?payTo=0x12                   400  invalid payTo
+  GET /discovery/resources?chain_id=5                   400  chain_id not configured
+  GET /discovery/search                                 400  query is required
+  GET /discovery/search?query=x&cursor=x                400  invalid cursor
 
   GET /v1/agent?owner=0x12                              400  invalid owner address
   GET /v1/agent?chain_id=5                              400  chain_id not configured

@@ -70,6 +70,14 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       await rebuildListings(m.sql, m.chainId, new Date())
       return { path: '/v1/discover?intent=product&include_all=true&explain=true' }
     },
+    'GET /discovery/resources': async () => {
+      await rebuildListings(m.sql, m.chainId, new Date())
+      return { path: '/discovery/resources?type=http' }
+    },
+    'GET /discovery/search': async () => {
+      await rebuildListings(m.sql, m.chainId, new Date())
+      return { path: '/discovery/search?query=product' }
+    },
     'GET /v1/agent': () => ({ path: '/v1/agent' }),
     'GET /v1/agent/{id}': () => ({ path: `/v1/agent/${reviewerAgentId}` }),
     'POST /v1/agent/register': async () => ({

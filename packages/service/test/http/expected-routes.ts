@@ -79,6 +79,8 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /v1/activity': { ...openOfChain, integers: { limit: 20 } },
   'GET /v1/activity/reviews': { ...openOfChain, integers: { limit: 20 } },
   'GET /v1/leaderboard': { ...openOfChain, integers: { page: 1, limit: 20 } },
+  'GET /discovery/resources': { ...openOfChain, integers: { limit: 20, offset: 0 } },
+  'GET /discovery/search': { ...openOfChain, integers: { limit: 10 } },
   'GET /v1/product': { ...openOfChain, integers: { page: 1, limit: 20 } },
   'GET /v1/product/reviews': { ...openOfChain, integers: { page: 1, limit: 20 } },
   'GET /v1/product/history': openOfChain,

@@ -59,6 +59,8 @@ interface MarketOptions {
   chainIds?: number[]
   /** The number of blocks after which the service's own transactions are final. */
   confirmations?: number
+  /** The chain's clock is ours, however many blocks it makes: for clients whose payments hold for a minute of our time. */
+  keepsTime?: boolean
   env?: Record<string, string>
   overrides?: Overrides
 }
@@ -82,6 +84,7 @@ export const NO_WORK: Overrides = { work: { schedules: [], followers: [] } }
 export async function startTestMarket({
   chainIds = [31_337],
   confirmations = 1,
+  keepsTime = false,
   env = {},
   overrides = {},
 }: MarketOptions = {}): Promise<TestMarket> {
@@ -91,7 +94,7 @@ export async function startTestMarket({
   const now = () => Date.now() + clock.aheadMs
   const chains = await Promise.all(
     chainIds.map(async (chainId) => {
-      const chain = await startLocalChain({ chainId, port: 0 })
+      const chain = await startLocalChain({ chainId, port: 0, keepsTime })
       return { chain, market: await deployMarket(chain.client) }
     }),
   )

@@ -3,7 +3,7 @@ import type { ProductKey } from '../../kit/keys.ts'
 
 /**
  * Must be called for every product that was opened, closed or described, in the transaction that writes its listing.
- * Schedules a request for the price of each open product. If the endpoint has changed, the known price is dropped.
+ * Schedules a request for the price of each open product. If the endpoint has changed, what is known of it is dropped.
  */
 export async function planOffers(
   tx: Transaction,
@@ -34,6 +34,7 @@ export async function planOffers(
     ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET
       endpoint_url = excluded.endpoint_url,
       price = CASE WHEN o.endpoint_url = excluded.endpoint_url THEN o.price END,
+      told = CASE WHEN o.endpoint_url = excluded.endpoint_url THEN o.told END,
       seen_at = CASE WHEN o.endpoint_url = excluded.endpoint_url THEN o.seen_at END,
       failures = CASE WHEN o.endpoint_url = excluded.endpoint_url THEN o.failures ELSE 0 END,
       ask_at = coalesce(o.asked_at + INTERVAL '1 hour', excluded.ask_at)

@@ -2,11 +2,13 @@ import type { Fetched } from '@referrer/net'
 import { X402 } from '@referrer/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../kit/context.ts'
-import { priceIn } from './price.ts'
+import { offerIn } from './price.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const chain = { config: { chainId: 8453, contracts: { USDC } } } as unknown as Chain
 const option = { scheme: 'exact', network: 'eip155:8453', asset: USDC, amount: '25000' }
+
+const priceIn = (...asked: Parameters<typeof offerIn>) => offerIn(...asked)?.price
 
 const answer = (body: unknown, headers: Fetched['headers'] = {}, status = 402): Fetched => ({
   status,

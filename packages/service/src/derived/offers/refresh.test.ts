@@ -100,6 +100,35 @@ describe('the price of a product', () => {
     expect(await offers.offer(1)).toMatchObject({ price: 3n, failures: 0, minutes: HOUR })
   })
 
+  it('is kept with what the endpoint tells of itself, which follows it, stays when it fails and goes with it', async () => {
+    const about = (description: unknown, extensions = {}) =>
+      JSON.stringify({ ...JSON.parse(offerOf('5')), resource: { description }, extensions })
+    const told = async () => {
+      const [row] = await database.sql`SELECT told FROM market.offers`
+      return row?.told
+    }
+    await offers.describe(1, shop.url('shop.test', '/old'))
+    const schema = { type: 'object' }
+    const info = { input: { type: 'http', method: 'GET' } }
+    shop.answer = (_request, response) =>
+      response.writeHead(402).end(about('Rain', { bazaar: { info, schema } }))
+    await refresh()
+    expect(await told()).toEqual({ description: 'Rain', bazaar: { info, schema } })
+    for (const answer of [about('Sun'), about('\0', { bazaar: { info, schema: 7 } })]) {
+      offers.pass(2 * HOUR)
+      shop.answer = (_request, response) => response.writeHead(402).end(answer)
+      await refresh()
+      expect(await offers.offer(1)).toMatchObject({ price: 5n, failures: 0 })
+      expect(await told()).toEqual(answer.includes('Sun') ? { description: 'Sun' } : {})
+    }
+    offers.pass(2 * HOUR)
+    shop.answer = (_request, response) => response.writeHead(500).end()
+    await refresh()
+    expect(await told()).toEqual({})
+    await offers.describe(1, shop.url('shop.test', '/new'))
+    expect(await told()).toBeNull()
+  })
+
   it('is forgotten with the endpoint, and the other one is asked an hour after the one before', async () => {
     await offers.describe(1, shop.url('shop.test', '/old'))
     await refresh()

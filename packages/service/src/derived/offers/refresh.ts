@@ -1,12 +1,13 @@
-// Refreshes the prices of products by asking their endpoints: each at most once an hour, even across crashes, and one
+// Refreshes the prices of products, and what else their endpoints tell, by asking those: each at most once an hour, even across crashes, and one
 // request at a time for each host.
 import { HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
 import { withTimeout } from '@referrer/process'
 import type { Context } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { askEndpoint } from '../../market/merchants/endpoint.ts'
-import { priceIn } from './price.ts'
-import { type AskedRow, dueHosts, noteFailure, noteOffer, takeDue } from './store.ts'
+import { offerIn } from './price.ts'
+import { type AskedRow, dueHosts, noteFailure, noteOffer, type SeenOffer, takeDue } from './store.ts'
+import { toldIn } from './told.ts'
 
 const HOSTS_AT_ONCE = 32
 /** After this many requests to one host, other hosts get their turn. */
@@ -57,25 +58,26 @@ async function askHost(context: OffersContext, host: string, signal: AbortSignal
   for (let asked = 0; asked < ASKED_IN_A_TURN && !signal.aborted; asked += 1) {
     const row = await takeDue(context.sql, host, moment(context))
     if (!row) return
-    const price = await priceOf(context, row, signal)
+    const offer = await offerOf(context, row, signal)
     // A request that we aborted is no failure of the endpoint.
     if (signal.aborted) return
-    if (price === undefined) await noteFailure(context.sql, row)
-    else await noteOffer(context.sql, row, { price, now: moment(context).now, waitMs: spreadOf(row) })
+    if (!offer) await noteFailure(context.sql, row)
+    else await noteOffer(context.sql, row, { ...offer, now: moment(context).now, waitMs: spreadOf(row) })
   }
 }
 
 /** Undefined: the endpoint makes no offer. */
-async function priceOf(
+async function offerOf(
   context: OffersContext,
   { chain_id, endpoint_url }: AskedRow,
   signal: AbortSignal,
-): Promise<bigint | undefined> {
+): Promise<SeenOffer | undefined> {
   const chain = context.chains.get(Number(chain_id))
   const url = parseWebUrl(endpoint_url)
   if (!chain || !url) return undefined
   try {
-    return priceIn(await askEndpoint(context, url, signal), chain)
+    const offer = offerIn(await askEndpoint(context, url, signal), chain)
+    return offer && { price: offer.price, told: toldIn(offer) }
   } catch (error) {
     if (!(error instanceof HostNotAllowed || error instanceof Unreachable)) throw error
     context.log.debug({ host: url.host, reason: error.message }, 'the endpoint of a product gave no price')

@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import type { Told } from './told.ts'
 
 /** A product whose price a worker has claimed to ask for. */
 export type AskedRow = {
@@ -55,19 +56,28 @@ const asked = (sql: Queryable, row: AskedRow) => sql`
   chain_id = ${row.chain_id} AND merchant_id = ${row.merchant_id} AND product_id = ${row.product_id}
   AND endpoint_url = ${row.endpoint_url}`
 
+/** What an endpoint answered. */
+export interface SeenOffer {
+  price: bigint
+  told: Told
+}
+
 /** `waitMs` is added to the hour until the next request. */
 export async function noteOffer(
   sql: Queryable,
   row: AskedRow,
-  { price, now, waitMs }: { price: bigint; now: Date; waitMs: number },
+  { price, told, now, waitMs }: SeenOffer & { now: Date; waitMs: number },
 ): Promise<void> {
+  const text = JSON.stringify(told)
+  // What is told seldom changes. A value that stays is not written again, however large it is.
   await sql`
     UPDATE market.offers SET price = ${price}, seen_at = ${now}, failures = 0,
+      told = CASE WHEN told = ${text}::text::jsonb THEN told ELSE ${text}::text::jsonb END,
       ask_at = ask_at + ${waitMs} * INTERVAL '1 millisecond'
     WHERE ${asked(sql, row)}`
 }
 
-/** Keeps the last known price. The back-off is one hour, then two, four, … and at most a week. */
+/** Keeps what is known. The back-off is one hour, then two, four, … and at most a week. */
 export async function noteFailure(sql: Queryable, row: AskedRow): Promise<void> {
   await sql`
     UPDATE market.offers SET failures = failures + 1,

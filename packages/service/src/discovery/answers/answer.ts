@@ -36,6 +36,8 @@ interface Meaning {
 
 interface Searched {
   hits: readonly Hit[]
+  /** Whether the index could be asked. */
+  isAvailable: boolean
   meaning: Meaning | undefined
   /** Undefined: nobody asked for it, or the index is not available. */
   explained: Explained | undefined
@@ -44,7 +46,7 @@ interface Searched {
 }
 
 /** The rest of a longer intent is ignored. */
-const INTENT_CHARACTERS = 1_000
+export const INTENT_CHARACTERS = 1_000
 /** The source can be slightly behind, so this many more hits are requested in case some are closed by now. */
 const SPARE = 5
 /**
@@ -84,18 +86,18 @@ export async function answerTo(context: Context, search: Search, asked: Asked): 
 /** There can be many excluded and overflow reviews, so their texts are shortened. */
 const isShort = (entry: Entry, { isBrief }: Asked) => isBrief || !isOnSlate(entry)
 
-const isOnSlate = ({ slot }: Entry) => slot !== 'excluded' && slot !== 'overflow'
+export const isOnSlate = ({ slot }: Entry) => slot !== 'excluded' && slot !== 'overflow'
 
 const inTurns = oncePerProcess(() => createTurns(LARGE_AT_ONCE))
 
-async function searchFor(
+export async function searchFor(
   { source, embed }: Search,
-  { chainId, most, category, ceiling, ...asked }: Asked,
+  { chainId, most, category, ceiling, ...asked }: Omit<Asked, 'includeAll' | 'isBrief'>,
 ): Promise<Searched> {
   const intent = cut(asked.intent, INTENT_CHARACTERS).replaceAll('\0', ' ')
   if (intent.trim() === '') {
     const explained = { hits: [], share: 0, reading: { words: [], fillers: [], beyond: [] } }
-    return { hits: [], meaning: undefined, explained, noVectors: 'no_vector' }
+    return { hits: [], isAvailable: true, meaning: undefined, explained, noVectors: 'no_vector' }
   }
   const { embedderId } = source
   const vector = embedderId === undefined ? undefined : await embed(intent, embedderId)
@@ -107,7 +109,7 @@ async function searchFor(
   const meaning = vector && embedderId !== undefined ? { vector, embedderId } : undefined
   const isUnderstood = vector?.some((value) => value !== 0) ?? false
   const noVectors = embedderId === undefined ? 'no_model' : isUnderstood ? undefined : 'no_vector'
-  return { hits: hits ?? [], meaning, explained, noVectors }
+  return { hits: hits ?? [], isAvailable: hits !== undefined, meaning, explained, noVectors }
 }
 
 function withSlates(
@@ -141,7 +143,11 @@ function withSlates(
   })
 }
 
-const candidateOf = (row: PublishedRow, type: ProductType, meaning: Meaning | undefined): Candidate => ({
+export const candidateOf = (
+  row: PublishedRow,
+  type: ProductType,
+  meaning: Meaning | undefined,
+): Candidate => ({
   internalId: row.internal_id,
   agentId: row.agent_id,
   rank: row[type],

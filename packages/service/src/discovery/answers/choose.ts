@@ -26,6 +26,24 @@ export async function chooseProducts(
   { chainId, most, ...filters }: Choice,
   hits: readonly Hit[],
 ): Promise<Chosen[]> {
+  const found = await openHits(sql, chainId, filters, hits)
+  if (found.length >= most) return found.slice(0, most)
+
+  const best = await bestRanked(sql, chainId, filters, most)
+  const keys = new Set(found.map(({ key }) => key))
+  const others = best.filter((row) => !keys.has(nameOf(row))).slice(0, most - found.length)
+  const scoreOf = ({ rank }: ProductRow) => (found.length === 0 ? rank : productScore(0, rank))
+  const fill = others.map((row) => ({ key: nameOf(row), row, intentMatch: 0, score: scoreOf(row) }))
+  return [...found, ...fill].sort(bestFirst)
+}
+
+/** The hits that are open now and pass the filters; best first. */
+export async function openHits(
+  sql: Queryable,
+  chainId: number,
+  filters: Filters,
+  hits: readonly Hit[],
+): Promise<Chosen[]> {
   const keys = hits.map(({ key }) => key)
   const rows = keys.length === 0 ? [] : await findOpen(sql, chainId, keys, filters)
   const byKey = new Map(rows.map((row) => [nameOf(row), row]))
@@ -33,13 +51,7 @@ export async function chooseProducts(
     const row = byKey.get(key)
     return row ? [{ key, row, intentMatch, score: productScore(intentMatch, row.rank) }] : []
   })
-  if (found.length >= most) return found.sort(bestFirst).slice(0, most)
-
-  const best = await bestRanked(sql, chainId, filters, most)
-  const others = best.filter((row) => !byKey.has(nameOf(row))).slice(0, most - found.length)
-  const scoreOf = ({ rank }: ProductRow) => (found.length === 0 ? rank : productScore(0, rank))
-  const fill = others.map((row) => ({ key: nameOf(row), row, intentMatch: 0, score: scoreOf(row) }))
-  return [...found, ...fill].sort(bestFirst)
+  return found.sort(bestFirst)
 }
 
 const nameOf = ({ merchant_id, product_id }: ProductRow) => keyOf(merchant_id, product_id)

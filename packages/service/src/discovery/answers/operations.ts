@@ -10,11 +10,15 @@ import { type Asked, answerTo } from './answer.ts'
 export const discover = (context: Context, chain: Chain, wanted: Omit<Asked, 'chainId'>): Promise<string> =>
   answers(context)({ ...wanted, chainId: chain.config.chainId })
 
-/** Identical requests at the same time are coalesced into one. */
-const answers = once((context) => {
-  const search: Search = {
+/** The index of this deployment. */
+export const searchOf = once(
+  (context): Search => ({
     source: context.config.discoveryIndex === 'postgres' ? postgresSource(context) : searchIndex(context),
     embed: (intent, embedderId) => embedIntent(context, intent, embedderId),
-  }
-  return coalesce<Asked, string>(JSON.stringify, (asked) => answerTo(context, search, asked))
-})
+  }),
+)
+
+/** Identical requests at the same time are coalesced into one. */
+const answers = once((context) =>
+  coalesce<Asked, string>(JSON.stringify, (asked) => answerTo(context, searchOf(context), asked)),
+)

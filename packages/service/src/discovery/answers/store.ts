@@ -33,10 +33,10 @@ const RANKED = 5_000
 const LOOKED_AT = 1_000
 
 /**
- * The arrays are in subqueries, which hide their length from the planner. So one generic plan is cached instead of a
+ * The products of these keys. The arrays are in subqueries, which hide their length from the planner. So one generic plan is cached instead of a
  * new plan for each request.
  */
-const products = (sql: Queryable, keys: readonly string[]) => {
+export const products = (sql: Queryable, keys: readonly string[]) => {
   const ids = keys.map(readKey)
   return sql`
     unnest((SELECT ${ids.map((id) => id.merchantId)}::bigint[]), (SELECT ${ids.map((id) => id.productId)}::bytea[]))`

@@ -118,6 +118,16 @@ export function findReviewRecords(
     WHERE m.internal_id = ANY(${[...internalIds]}::bigint[])`
 }
 
+/** The tokens of published reviews' ref links. Null: it has none. */
+export function findRefTokens(
+  sql: Queryable,
+  internalIds: readonly bigint[],
+): Promise<{ internal_id: bigint; ref_token: string | null }[]> {
+  return sql<{ internal_id: bigint; ref_token: string | null }[]>`
+    SELECT m.internal_id, ${token(sql)} AS ref_token FROM market.reviews AS m JOIN chain.reviews AS c USING (internal_id)
+    WHERE m.internal_id = ANY(${[...internalIds]}::bigint[]) AND m.content IS NOT NULL`
+}
+
 /** The data of a review that registering its text needs. */
 export type RegistrableReview = {
   internal_id: bigint
