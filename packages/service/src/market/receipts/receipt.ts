@@ -22,7 +22,7 @@ const Header = z.object({
   alg: z.string(),
   kid: z.string().max(1_024),
   /** Extensions that a verifier has to know; we know none. */
-  crit: z.undefined(),
+  crit: z.never().optional(),
   b64: z.literal(true).optional(),
 })
 
