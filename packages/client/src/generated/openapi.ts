@@ -3731,6 +3731,8 @@ export interface components {
                 /** Format: date-time */
                 submitted_at: string;
                 reviewed_at: string | null;
+                /** @description Of a receipt that no machine has approved: why. Null for proofs without a receipt. */
+                machine_note: string | null;
             }[];
             page: number;
             limit: number;

@@ -122,8 +122,11 @@ describe('a receipt stays pending for an admin, with a note,', () => {
   })
 
   it('that a stranger signed', async () => {
-    const x402Receipt = await eip712(world, paid, {}, world.m.market.accounts.guardian)
+    const { m, owner } = world
+    const x402Receipt = await eip712(world, paid, {}, m.market.accounts.guardian)
     expect(await submitted({ x402Receipt })).toMatchObject(pendingWith(BY_NOBODY))
+    const { proofs } = await must(m.call('GET', `/v1/agent/${agentId}/proofs?limit=1`, { as: owner }))
+    expect(proofs).toEqual([expect.objectContaining({ status: 'pending', machine_note: BY_NOBODY })])
   })
 
   it.each([

@@ -10,7 +10,8 @@ const settled = (of: unknown) => ({
 const answered = (header: unknown, body: unknown) =>
   receiptIn({
     status: 200,
-    headers: header === undefined ? {} : { 'payment-response': X402.encodeHeader(header, 'standard') },
+    headers:
+      header === undefined ? {} : { 'payment-response': X402.encodeHeader(header as object, 'standard') },
     body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   })
 

@@ -22,10 +22,14 @@ const BACKOFF = { firstMs: 5_000, maxMs: 3_600_000 }
 export const receiptsWorker = (context: Context): Worker => ({
   name: 'receipts',
   async run(signal, frame) {
+    const aborted = new Promise<number>((resolve) => {
+      frame.abort.addEventListener('abort', () => resolve(0), { once: true })
+    })
     while (!signal.aborted) {
       let claimed = 0
       try {
-        claimed = await verifyDue(context)
+        // At the end of the drain nobody waits for a node or a host any more: what was claimed is due again after its lease.
+        claimed = await Promise.race([verifyDue(context), aborted])
         frame.working()
       } catch (error) {
         frame.failing(error)
