@@ -39,16 +39,18 @@ export async function claimReceipts(
   { chainIds, now, leaseMs, limit }: { chainIds: number[]; now: Date; leaseMs: number; limit: number },
 ): Promise<Claimed[]> {
   const rows = await sql<(Claimed & { chain_id: bigint })[]>`
-    WITH due AS (
-      SELECT proof_id FROM market.receipts
-      WHERE due_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[])
-      ORDER BY due_at, proof_id LIMIT ${limit} FOR UPDATE SKIP LOCKED
-    ), claimed AS (
-      UPDATE market.receipts AS r SET due_at = ${new Date(now.getTime() + leaseMs)}, attempts = r.attempts + 1
-      FROM due WHERE r.proof_id = due.proof_id RETURNING r.proof_id, r.chain_id, r.attempts
+    -- An array and LIMIT 1 instead of joins, for which the planner may scan the whole tables.
+    WITH claimed AS (
+      UPDATE market.receipts SET due_at = ${new Date(now.getTime() + leaseMs)}, attempts = attempts + 1
+      WHERE proof_id = ANY(ARRAY(
+        SELECT due.proof_id FROM market.receipts AS due
+        WHERE due.due_at <= ${now} AND due.chain_id = ANY(${chainIds}::bigint[])
+        ORDER BY due.due_at, due.proof_id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+      RETURNING proof_id, chain_id, attempts
     )
     SELECT c.proof_id, c.chain_id, c.attempts, p.agent_id, p.merchant_id, p.product_id, p.proof_data
-    FROM claimed AS c JOIN market.proofs AS p USING (proof_id)`
+    FROM claimed AS c CROSS JOIN LATERAL (
+      SELECT * FROM market.proofs AS p WHERE p.proof_id = c.proof_id LIMIT 1) AS p`
   return rows.map((row) => ({ ...row, chain_id: Number(row.chain_id) }))
 }
 
@@ -74,10 +76,10 @@ export async function countSpent(
   proofId: bigint,
   hashes: readonly Buffer[],
 ): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  const [row] = await sql<{ count: number }[]>`
     SELECT count(*)::int AS count FROM market.spent_receipts
     WHERE chain_id = ${chainId} AND hash = ANY(${hashes}::bytea[]) AND proof_id <> ${proofId}`
-  return row.count
+  return row?.count ?? 0
 }
 
 /** What the records say about the agent and the product of a proof. */

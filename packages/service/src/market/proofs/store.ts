@@ -154,8 +154,8 @@ export async function decideProof(
       UPDATE market.proofs SET status = ${status}, note = ${note}, reviewed_by = ${by}, reviewed_at = ${at}
       WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND status = 'pending' RETURNING proof_id
     ), receipt AS (
-      UPDATE market.receipts AS r SET due_at = NULL FROM decided WHERE r.proof_id = decided.proof_id
-      RETURNING r.chain_id, r.proof_id, r.receipt_hash, r.transaction_hash
+      UPDATE market.receipts SET due_at = NULL WHERE proof_id = (SELECT proof_id FROM decided)
+      RETURNING chain_id, proof_id, receipt_hash, transaction_hash
     ), named AS (
       SELECT chain_id, hash, proof_id FROM receipt, unnest(ARRAY[receipt_hash, transaction_hash]) AS hash
       WHERE hash IS NOT NULL AND ${status} = 'approved' ORDER BY hash
