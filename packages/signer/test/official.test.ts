@@ -8,10 +8,17 @@ import { type HTTPAdapter, HTTPFacilitatorClient, x402ResourceServer } from '@x4
 import type { ResourceServerExtension } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware as expressMiddleware } from '@x402/express'
+import {
+  createEIP712OfferReceiptIssuer,
+  createOfferReceiptExtension,
+  declareOfferReceiptExtension,
+  verifyReceiptSignatureEIP712,
+} from '@x402/extensions/offer-receipt'
 import { paymentMiddleware as honoMiddleware } from '@x402/hono'
 import express from 'express'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { keyHash, openJournal } from '../src/purchase/journal.ts'
 import { MAIN, startSigner, type TestSigner } from './signer.ts'
 import { PRICE, startWorld, type World } from './world.ts'
 
@@ -22,7 +29,7 @@ const servers: Server[] = []
 const asked: IncomingMessage[] = []
 
 beforeAll(async () => {
-  w = await startWorld(7)
+  w = await startWorld(9)
   signer = await startSigner(w.env, { program: fileURLToPath(MAIN) })
 })
 afterAll(async () => {
@@ -98,9 +105,13 @@ async function open(listener: RequestListener): Promise<string> {
   return w.link({ merchantEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/thing` })
 }
 
-async function expectBought(ref_link: string) {
+async function expectBought(ref_link: string, idempotency_key?: string) {
   const wallet = w.next()
-  const paid = await signer.must('pay_for_product', { ref_link, agent_id: wallet.agentId })
+  const paid = await signer.must('pay_for_product', {
+    ref_link,
+    agent_id: wallet.agentId,
+    ...(idempotency_key && { idempotency_key }),
+  })
   expect(JSON.parse(paid.resource.body)).toEqual({ thing: 1 })
   const [escrow] = await w.m.escrowsIn(paid.tx_hash)
   expect(escrow).toMatchObject({
@@ -113,6 +124,7 @@ async function expectBought(ref_link: string) {
   // The tenth of a commission of a fifth that the link promises.
   expect(escrow?.cashback).toBe(PRICE / 50n)
   expect(await w.spent(wallet)).toBe(PRICE)
+  return { paid, wallet }
 }
 
 describe.each(FRAMEWORKS)('a server on the official middleware for %s', (_, frameworkOf) => {
@@ -137,6 +149,24 @@ describe.each(FRAMEWORKS)('a server on the official middleware for %s', (_, fram
       'x-referrer-buyer-agent-id': expect.any(String),
       'x-referrer-attribution-salt': expect.any(String),
     })
+  })
+
+  it('signs a receipt, which the answer has and the journal keeps', async () => {
+    const { merchant } = w.m.market.accounts
+    const sign: Parameters<typeof createEIP712OfferReceiptIssuer>[1] = (typed) =>
+      merchant.signTypedData(typed as Parameters<typeof merchant.signTypedData>[0])
+    const issuer = createEIP712OfferReceiptIssuer(`did:pkh:eip155:1:${merchant.address}`, sign)
+    const server = serverOf().registerExtension(createOfferReceiptExtension(issuer))
+    const routes = routesOf(declareOfferReceiptExtension() as Record<string, object>)
+    const { paid, wallet } = await expectBought(await open(frameworkOf(routes, server)), 'kept')
+    const { signer: signedBy, payload } = await verifyReceiptSignatureEIP712(paid.receipt)
+    expect(signedBy).toBe(merchant.address)
+    expect(payload).toMatchObject({
+      payer: wallet.account.address,
+      resourceUrl: expect.stringMatching(/\/thing$/),
+    })
+    const journal = openJournal(signer.stateDir, w.m.chainId, wallet.account.address)
+    expect((await journal.findByKey(keyHash('kept')))?.outcome).toMatchObject({ receipt: paid.receipt })
   })
 
   it('is quoted where it refuses for good', async () => {

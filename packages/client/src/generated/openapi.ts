@@ -108,7 +108,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a proof that an agent knows a product
-         * @description By the owner of the agent. An admin decides on it; an approved proof allows a review.
+         * @description By the owner of the agent. An admin decides on it, or a machine when it is a receipt of an x402 shop, as {"x402Receipt": …, "transaction": "0x…"}; an approved proof allows a review.
          */
         post: operations["postProof"];
         delete?: never;
@@ -3927,6 +3927,8 @@ export interface components {
                 /** Format: date-time */
                 submitted_at: string;
                 reviewed_at: string | null;
+                /** @description Of a receipt that no machine has approved: why. Null for proofs without a receipt. */
+                machine_note: string | null;
             }[];
             page: number;
             limit: number;
@@ -4074,6 +4076,10 @@ export interface components {
             note: string | null;
             /** @description Whether the owner of the agent signed it. Tools take proofs from anybody. */
             by_owner: boolean;
+            /** @description Whether a machine verified its receipt and approved it; then reviewed_by is null. */
+            by_machine: boolean;
+            /** @description Of a receipt that no machine has approved: why. Null for proofs without a receipt. */
+            machine_note: string | null;
             proof_data: {
                 [key: string]: unknown;
             };

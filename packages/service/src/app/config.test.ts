@@ -52,6 +52,7 @@ describe('readConfig', () => {
         limitsOfClient: 2_097_152,
       },
       unsignedProofDays: 7,
+      receiptApprovals: { ofMerchant: 20, ofAgent: 5, all: 1_000 },
       answerTimeoutMs: 30_000,
       allowPrivateHosts: false,
       reviewSchemas: undefined,

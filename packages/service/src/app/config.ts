@@ -139,6 +139,17 @@ export const variables = {
     'days after which a proof that nobody signed or approved is forgotten',
     '7',
   ),
+  RECEIPT_APPROVALS_PER_MERCHANT: withDefault(
+    Read.whole(0),
+    'proofs of purchases at one merchant that a machine may approve by their receipts on a day; admins decide on the others',
+    '20',
+  ),
+  RECEIPT_APPROVALS_PER_AGENT: withDefault(Read.whole(0), 'the same of one agent', '5'),
+  RECEIPT_APPROVALS: withDefault(
+    Read.whole(0),
+    'the same of everybody together; 0: admins decide on all proofs',
+    '1000',
+  ),
   SPENDING_LIMIT_BYTES_PER_CLIENT: withDefault(
     Read.whole(1),
     'bytes of first spending limits of wallets that a client may set on a day, 256 each',
@@ -273,6 +284,11 @@ export function readConfig(env: Env): Config {
       limitsOfClient: values.SPENDING_LIMIT_BYTES_PER_CLIENT,
     },
     unsignedProofDays: values.UNSIGNED_PROOF_DAYS,
+    receiptApprovals: {
+      ofMerchant: values.RECEIPT_APPROVALS_PER_MERCHANT,
+      ofAgent: values.RECEIPT_APPROVALS_PER_AGENT,
+      all: values.RECEIPT_APPROVALS,
+    },
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     reviewSchemas: values.REVIEW_SCHEMAS,
     fullCommission: BigInt(values.RANK_FULL_COMMISSION),

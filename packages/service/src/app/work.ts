@@ -21,6 +21,7 @@ import { sweepDeadLetters } from '../market/dead-letters/store.ts'
 import { sweepDrafts } from '../market/intents/drafts.ts'
 import { sweepIntents } from '../market/intents/store.ts'
 import { sweepLinks } from '../market/messenger/store.ts'
+import { receiptsWorker } from '../market/proofs/receipts-worker.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
 import { sweepQuotas } from '../market/quotas/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
@@ -65,6 +66,7 @@ export function marketWork(context: Context): Work {
     ],
     workers: [
       ...ofApi,
+      receiptsWorker(context),
       ...(context.config.embedder ? [embeddingWorker(context)] : []),
       ...(context.config.messenger ? [noticesWorker(context)] : []),
     ],

@@ -50,6 +50,8 @@ export interface Config extends CommonConfig {
   }
   /** A proof that was submitted without a signature is deleted after this many days. */
   unsignedProofDays: number
+  /** How many proofs a machine may approve by their receipts on one day (UTC); beyond that admins decide. */
+  receiptApprovals: { ofMerchant: number; ofAgent: number; all: number }
   /** Time limit for the answer to a request, so that a database that hangs does not hold callers for ever. */
   answerTimeoutMs: number
   /** Directory with the JSON schemas of reviews, one file for each category. */

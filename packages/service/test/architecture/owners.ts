@@ -21,7 +21,7 @@ export const OWNERS: Record<string, readonly string[]> = {
     'market.products',
   ],
   'market/messenger': ['market.burned_nonces', 'market.chat_links', 'market.link_codes'],
-  'market/proofs': ['market.proofs'],
+  'market/proofs': ['market.proofs', 'market.receipts', 'market.spent_receipts'],
   'market/reviews': [
     'chain.reviews',
     'chain.review_edits',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Sql, Transaction } from '@referrer/database'
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { inflationOf } from '@referrer/ranking'
@@ -35,6 +36,7 @@ import {
   productIdsOf,
   salesOf,
 } from '../../src/market/merchants/store.ts'
+import { claimReceipts, countSpent, factsOf } from '../../src/market/proofs/receipts-store.ts'
 import {
   countPendingProofsOf,
   findProof,
@@ -101,6 +103,7 @@ beforeAll(async () => {
   await queueMuch(database.sql)
   await tellMuch(database.sql)
   await spendMuch(database.sql)
+  await receiveMuch(database.sql)
   onePurchase = await settleOne(database.sql)
   await database.sql`UPDATE market.agents SET flagged = true WHERE agent_id % 5000 = 0`
   await database.sql`VACUUM ANALYZE market.agents, market.daily_sales`
@@ -111,6 +114,26 @@ beforeAll(async () => {
   await database.sql`ANALYZE market.reviews, market.spending_limits`
 }, 120_000)
 afterAll(() => database.drop())
+
+/** Every second proof has a receipt; one in twenty of these is due. */
+async function receiveMuch(sql: Sql): Promise<void> {
+  await sql`
+    INSERT INTO market.receipts (proof_id, chain_id, receipt_hash, due_at)
+    SELECT proof_id, chain_id, sha256(proof_id::text::bytea), CASE WHEN proof_id % 40 = 0 THEN now() END
+    FROM market.proofs WHERE proof_id % 2 = 0`
+  await sql`
+    INSERT INTO market.spent_receipts (chain_id, hash, proof_id)
+    SELECT chain_id, receipt_hash, proof_id FROM market.receipts WHERE due_at IS NULL`
+  await sql.begin(async (tx) => {
+    await tx`SELECT set_config('indexer.block', 'final', true)`
+    await tx`
+      INSERT INTO chain.merchant_roles (chain_id, merchant_id, granted_by, role, account, granted)
+      SELECT ${CHAIN}, n, ${owner}, ${owner}, ${owner}, true FROM generate_series(1, ${ROWS}) AS n`
+  })
+  await sql`VACUUM ANALYZE market.receipts, market.spent_receipts, chain.merchant_roles`
+}
+
+const spentHash = createHash('sha256').update('4242').digest()
 
 /** Purchases of products that a buyer of thousands has reviewed. */
 const purchases: EscrowKey[] = Array.from({ length: 20 }, (_, n) => ({
@@ -448,6 +471,20 @@ const reads: Record<string, Read> = {
     size: 100,
     read: (sql) => listProofs(sql, CHAIN, { status: 'pending', limit: 100, offset: 0 }),
   },
+  'the receipts that are due': {
+    size: 8,
+    read: (sql) =>
+      claimReceipts(sql, { chainIds: [CHAIN], now: new Date(Date.now() + 60_000), leaseMs: 1_000, limit: 8 }),
+  },
+  'what a receipt is compared with': {
+    size: 4,
+    read: (sql) =>
+      factsOf(sql, {
+        ...{ chain_id: CHAIN, proof_id: 1n, attempts: 1, proof_data: '' },
+        ...{ agent_id: prover, merchant_id: 1n, product_id: productId(1) },
+      }),
+  },
+  'whether a receipt was used': { size: 1, read: (sql) => countSpent(sql, CHAIN, 1n, [spentHash]) },
   'a proof': { size: 1, read: (sql) => findProof(sql, CHAIN, prover, BigInt(ROWS / 100 + 20)) },
   'reviews in dispute': { size: 20, read: (sql) => listDisputes(sql, CHAIN, { limit: 20, offset: 0 }) },
   'the spending limit of a wallet': {

@@ -138,6 +138,8 @@ describe('the list of proofs', () => {
       reviewed_by: null,
       note: null,
       by_owner: true,
+      by_machine: false,
+      machine_note: null,
       proof_data: { seen: 'it' },
     })
   })

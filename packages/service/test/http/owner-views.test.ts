@@ -119,6 +119,7 @@ describe('the proofs of an agent', () => {
         status: 'rejected',
         submitted_at: expect.any(String),
         reviewed_at: expect.any(String),
+        machine_note: null,
       },
       expect.objectContaining({ proof_id: m.proofId, status: 'pending', reviewed_at: null }),
     ])

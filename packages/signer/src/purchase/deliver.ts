@@ -20,6 +20,7 @@ import {
   readPaymentState,
   type Settled,
 } from './payment-state.ts'
+import { receiptIn } from './receipt.ts'
 import { resourceOf } from './resource.ts'
 
 export interface Delivered {
@@ -66,13 +67,15 @@ export async function deliver(
     throw new Refused(`the shop claims that transaction ${claimed} paid it: ${why}. ${money.text}`)
   }
   const served = answer as Fetched
+  const receipt = receiptIn(served)
+  const kept = receipt && { receipt }
   if (money.differences.length > 0) {
     // The caller gets the result here, so the journal entry can be closed.
-    if (!signal.aborted) await close(context, journal, entry, { ...money, isServed: true })
+    if (!signal.aborted) await close(context, journal, entry, { ...money, ...kept, isServed: true })
     throw failed('the purchase is not what was agreed on', money, entry, { resource: resourceOf(served) })
   }
   const { text: _, doubts, transaction, ...settled } = money
-  return { money: { ...settled, transaction: transaction ?? claimed }, answer: served, doubts }
+  return { money: { ...settled, ...kept, transaction: transaction ?? claimed }, answer: served, doubts }
 }
 
 function failed(problem: string, money: Account, { amount }: Entry, data?: Record<string, unknown>): Refused {

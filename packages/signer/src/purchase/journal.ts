@@ -6,6 +6,7 @@ import { type Address, type Hex, keccak256, stringToBytes } from 'viem'
 import { z } from 'zod'
 import { Refused } from '../refused.ts'
 import { namesIn, readText, sync, writeSafely } from '../safe-files.ts'
+import { Receipt } from './receipt.ts'
 
 const hex = (bytes: number) =>
   z
@@ -23,6 +24,8 @@ export const SettledOutcome = z.object({
   block: z.int().default(0),
   /** The differences between the escrow and the terms of the link. */
   differences: z.array(z.string()).default([]),
+  /** What the shop signed for the payment, if it did. */
+  receipt: Receipt.optional(),
 })
 
 const Entry = z.object({

@@ -41,7 +41,7 @@ export const buyProduct = tool({
       }
     }
     const { result, ...choice } = await buy(context, wish, { wanted: undefined, signal })
-    const { escrowId, transaction } = result.outcome
+    const { escrowId, transaction, receipt } = result.outcome
     return {
       status: 'bought' as const,
       ...shown(choice, result.amount, wish),
@@ -49,6 +49,7 @@ export const buyProduct = tool({
       tx_hash: transaction,
       payer: result.payer,
       resource: result.resource,
+      ...(receipt && { receipt }),
       next_steps: [nextStep(choice.chosen, escrowId, wish.agentId), ...result.notes],
     }
   },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { strangersText, USDC_UNITS, whole } from '../fields.ts'
 import { OrderInput, readOrder } from '../purchase/order.ts'
 import { type Paid, pay } from '../purchase/pay.ts'
+import { Receipt } from '../purchase/receipt.ts'
 import { Resource, resourceOf } from '../purchase/resource.ts'
 import { tool } from '../tool.ts'
 
@@ -23,6 +24,7 @@ Errors: "nothing was paid": correct what is named and call again. "phase 1: expe
     votes_recorded: z.int(),
     votes_error: z.string().nullable(),
     resource: Resource.describe('What the shop served.'),
+    receipt: Receipt.optional().describe('What the shop signed for it (x402 offer-receipt).'),
     next_steps: z.array(z.string()),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -39,6 +41,7 @@ Errors: "nothing was paid": correct what is named and call again. "phase 1: expe
       votes_recorded: paid.votes_recorded,
       votes_error: paid.votes_error,
       resource: resourceOf(paid.answer),
+      ...(paid.money.receipt && { receipt: paid.money.receipt }),
       next_steps: nextSteps(paid, order.agentId),
     }
   },

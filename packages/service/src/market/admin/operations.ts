@@ -27,9 +27,9 @@ export async function decide(
   const { sql, clock } = context
   const { chainId } = chain.config
   const at = new Date(clock())
-  const outcome = await decideProof(sql, chainId, proofId, { status, note, by: bytesOf(caller), at })
-  if (outcome === 'unknown') throw new MarketError('not found', `there is no proof ${proofId}`)
-  if (outcome === 'not pending') throw new MarketError('conflict', 'proof is already decided')
+  const { state } = await decideProof(sql, chainId, proofId, { status, note, by: bytesOf(caller), at })
+  if (state === 'unknown') throw new MarketError('not found', `there is no proof ${proofId}`)
+  if (state === 'not pending') throw new MarketError('conflict', 'proof is already decided')
   logAction({ context, caller }, `proof ${status}`, { chainId, proofId })
   return at
 }

@@ -27,6 +27,13 @@ const ProofCase = z
     by_owner: z
       .boolean()
       .meta({ about: 'Whether the owner of the agent signed it. Tools take proofs from anybody.' }),
+    by_machine: z
+      .boolean()
+      .meta({ about: 'Whether a machine verified its receipt and approved it; then reviewed_by is null.' }),
+    machine_note: z
+      .string()
+      .nullable()
+      .meta({ about: 'Of a receipt that no machine has approved: why. Null for proofs without a receipt.' }),
     proof_data: z.looseObject({}),
   })
   .meta({ id: 'ProofCase' })
@@ -117,6 +124,8 @@ const caseJson = ({ recovery }: Context, row: ProofCaseRow) =>
       reviewed_by: row.reviewed_by && address(recovery, row.reviewed_by),
       note: row.note,
       by_owner: row.by_owner,
+      by_machine: row.by_machine,
+      machine_note: row.machine_note,
     },
     'proof_data',
     row.proof_data,

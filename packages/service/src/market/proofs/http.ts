@@ -11,7 +11,8 @@ export const proofRoutes: Route[] = [
     path: '/v1/proof',
     tag: 'Proofs',
     summary: 'Submit a proof that an agent knows a product',
-    about: 'By the owner of the agent. An admin decides on it; an approved proof allows a review.',
+    about:
+      'By the owner of the agent. An admin decides on it, or a machine when it is a receipt of an x402 shop, as {"x402Receipt": …, "transaction": "0x…"}; an approved proof allows a review.',
     auth: 'caller',
     body: {
       schema: z.object({

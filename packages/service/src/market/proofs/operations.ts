@@ -1,3 +1,4 @@
+import type { Transaction } from '@referrer/database'
 import type { Address } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
 import { refused } from '../../kit/market-error.ts'
@@ -7,6 +8,9 @@ import { bytesOf } from '../../machinery/db/bytes.ts'
 import { untilIndexed } from '../agents/operations.ts'
 import { recordAgent } from '../agents/store.ts'
 import { ALL_CLIENTS, clientBytes, type QuotaUse, spendQuota } from '../quotas/store.ts'
+import { isReceipt, type Receipt, readReceipt } from '../receipts/receipt.ts'
+import { Unproven } from '../receipts/verdict.ts'
+import { insertReceipt } from './receipts-store.ts'
 import { countUnsignedProofsOf, findProof, insertProof, type ProofStatus } from './store.ts'
 
 /** Size limit in bytes of JSON. */
@@ -33,7 +37,7 @@ const OVERHEAD = 1_024
 /** The submitter: the agent's owner, which `requireOwner` checks, or an unauthenticated client. */
 export type Submitter = { requireOwner: (owner: Address) => void } | { client: string }
 
-/** Stores a proof that an agent used a product, for an admin to decide on. Returns the proof's id. */
+/** Stores a proof that an agent used a product, for a machine or an admin to decide on. Returns the proof's id. */
 export async function submitProof(
   context: Context,
   chain: Chain,
@@ -54,10 +58,37 @@ export async function submitProof(
   const bytes = Buffer.byteLength(proof.proofData) + OVERHEAD
   const proofId = await context.sql.begin(async (tx) => {
     for (const use of quotasOf(context, { client, owner, bytes })) await spendQuota(tx, now, use)
-    return insertProof(tx, chainId, { ...proof, client, at })
+    const proofId = await insertProof(tx, chainId, { ...proof, client, at })
+    if (proofData && isReceipt(proofData)) await enterReceipt(tx, chainId, { proofId, proofData, at })
+    return proofId
   })
   await untilIndexed(context, chain, agentId)
   return proofId
+}
+
+/** What is no receipt is noted at once; a worker verifies the others. */
+async function enterReceipt(
+  tx: Transaction,
+  chainId: number,
+  { proofId, proofData, at }: { proofId: bigint; proofData: object; at: Date },
+): Promise<void> {
+  let receipt: Receipt
+  try {
+    receipt = readReceipt(proofData)
+  } catch (error) {
+    if (!(error instanceof Unproven)) throw error
+    const note = error.message
+    return insertReceipt(tx, chainId, {
+      proofId,
+      receiptHash: null,
+      transactionHash: null,
+      dueAt: null,
+      note,
+    })
+  }
+  const { hash, transaction } = receipt
+  const transactionHash = transaction ? bytesOf(transaction) : null
+  await insertReceipt(tx, chainId, { proofId, receiptHash: hash, transactionHash, dueAt: at, note: null })
 }
 
 function quotasOf(

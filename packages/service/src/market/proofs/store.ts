@@ -22,6 +22,10 @@ export type ProofCaseRow = ProofRow & {
   reviewed_by: Buffer | null
   note: string | null
   by_owner: boolean
+  /** Whether a machine approved the proof by its receipt. */
+  by_machine: boolean
+  /** Why no machine has approved the receipt; null for other proofs, and while a machine has not looked yet. */
+  machine_note: string | null
 }
 
 export interface NewProof {
@@ -38,7 +42,8 @@ export interface NewProof {
 export interface Decision {
   status: Exclude<ProofStatus, 'pending'>
   note: string | null
-  by: Buffer
+  /** Null: a machine decides. */
+  by: Buffer | null
   at: Date
 }
 
@@ -117,24 +122,52 @@ export function listProofs(
   { status, limit, offset }: Page & { status: ProofStatus },
 ): Promise<ProofCaseRow[]> {
   return sql<ProofCaseRow[]>`
-    SELECT ${columns(sql)}, proof_data, reviewed_by, note, by_owner FROM market.proofs
-    WHERE chain_id = ${chainId} AND status = ${status}
-    ORDER BY by_owner DESC, submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}`
+    SELECT page.*, r.approved_at IS NOT NULL AS by_machine, r.note AS machine_note
+    FROM (
+      SELECT ${columns(sql)}, proof_data, reviewed_by, note, by_owner FROM market.proofs
+      WHERE chain_id = ${chainId} AND status = ${status}
+      ORDER BY by_owner DESC, submitted_at, proof_id LIMIT ${limit} OFFSET ${offset}) AS page
+    LEFT JOIN LATERAL (SELECT * FROM market.receipts AS r WHERE r.proof_id = page.proof_id LIMIT 1) AS r ON true
+    ORDER BY by_owner DESC, submitted_at, page.proof_id`
 }
 
-/** Decides a pending proof. Of concurrent decisions the first one wins. */
+export type Outcome =
+  | {
+      state: 'decided'
+      /** Whether no other approved proof rests on the receipt or the payment of this one; true for proofs without. */
+      isFirstUse: boolean
+    }
+  | { state: 'not pending' | 'unknown' }
+
+/**
+ * Decides a pending proof. Of concurrent decisions the first one wins. The receipt of an approved proof, and its payment, prove nothing
+ * else to a machine from then on.
+ */
 export async function decideProof(
   sql: Queryable,
   chainId: number,
   proofId: bigint,
   { status, note, by, at }: Decision,
-): Promise<'decided' | 'not pending' | 'unknown'> {
-  const { count } = await sql`
-    UPDATE market.proofs SET status = ${status}, note = ${note}, reviewed_by = ${by}, reviewed_at = ${at}
-    WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND status = 'pending'`
-  if (count === 1) return 'decided'
+): Promise<Outcome> {
+  const [decided] = await sql<[{ count: number; named: number; spent: number }]>`
+    WITH decided AS (
+      UPDATE market.proofs SET status = ${status}, note = ${note}, reviewed_by = ${by}, reviewed_at = ${at}
+      WHERE proof_id = ${proofId} AND chain_id = ${chainId} AND status = 'pending' RETURNING proof_id
+    ), receipt AS (
+      UPDATE market.receipts SET due_at = NULL WHERE proof_id = (SELECT proof_id FROM decided)
+      RETURNING chain_id, proof_id, receipt_hash, transaction_hash
+    ), named AS (
+      SELECT chain_id, hash, proof_id FROM receipt, unnest(ARRAY[receipt_hash, transaction_hash]) AS hash
+      WHERE hash IS NOT NULL AND ${status} = 'approved' ORDER BY hash
+    ), spent AS (
+      INSERT INTO market.spent_receipts (chain_id, hash, proof_id) SELECT * FROM named
+      ON CONFLICT DO NOTHING RETURNING hash
+    )
+    SELECT (SELECT count(*) FROM decided)::int AS count, (SELECT count(*) FROM named)::int AS named,
+      (SELECT count(*) FROM spent)::int AS spent`
+  if (decided.count === 1) return { state: 'decided', isFirstUse: decided.spent === decided.named }
   const [row] = await sql`SELECT FROM market.proofs WHERE proof_id = ${proofId} AND chain_id = ${chainId}`
-  return row ? 'not pending' : 'unknown'
+  return { state: row ? 'not pending' : 'unknown' }
 }
 
 const SWEPT_AT_ONCE = 100

@@ -72,6 +72,9 @@ export const OwnProofs = z
         status: z.enum(['pending', 'approved', 'rejected']),
         submitted_at: momentShown,
         reviewed_at: momentShown.nullable(),
+        machine_note: z.string().nullable().meta({
+          about: 'Of a receipt that no machine has approved: why. Null for proofs without a receipt.',
+        }),
       }),
     ),
     ...pageShown,
@@ -97,6 +100,7 @@ export async function proofsOf(
     status: row.status,
     submitted_at: time(row.submitted_at),
     reviewed_at: row.reviewed_at && time(row.reviewed_at),
+    machine_note: row.machine_note,
   }))
   return { proofs, ...shown }
 }

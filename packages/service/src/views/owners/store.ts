@@ -49,6 +49,7 @@ export type OwnProofRow = {
   status: ProofStatus
   submitted_at: Date
   reviewed_at: Date | null
+  machine_note: string | null
 }
 
 /** The proofs of an agent, newest first. */
@@ -59,7 +60,9 @@ export function proofsOfAgent(
   { limit, offset }: Page,
 ): Promise<OwnProofRow[]> {
   return sql<OwnProofRow[]>`
-    SELECT f.proof_id, f.merchant_id, f.product_id, f.status, f.submitted_at, f.reviewed_at, p.name AS product_name
+    SELECT f.proof_id, f.merchant_id, f.product_id, f.status, f.submitted_at, f.reviewed_at, p.name AS product_name,
+      -- A scalar subquery, because the planner may turn a join into a scan of the whole table.
+      (SELECT r.note FROM market.receipts AS r WHERE r.proof_id = f.proof_id) AS machine_note
     FROM (
       SELECT * FROM market.proofs WHERE chain_id = ${chainId} AND agent_id = ${agentId}
       ORDER BY proof_id DESC LIMIT ${limit} OFFSET ${offset}

@@ -104,6 +104,7 @@ function Cases({ proofs }: { proofs: Proof[] }) {
 
 function Case({ proof }: { proof: Proof }) {
   const { proof_id, agent_id, merchant_id, product_id, status, submitted_at, by_owner, note } = proof
+  const { by_machine, machine_note } = proof
   const title = `proof-${proof_id}`
   return (
     <section className="card case" data-case="" tabIndex={-1} aria-labelledby={title}>
@@ -115,6 +116,7 @@ function Case({ proof }: { proof: Proof }) {
           <Badge tone={by_owner ? 'good' : 'bad'} title="Tools take proofs from anybody">
             {by_owner ? 'signed by the owner' : 'nobody signed it'}
           </Badge>
+          {by_machine && <Badge tone="good">approved by its receipt</Badge>}
           <Badge tone={{ pending: 'accent', approved: 'good', rejected: 'bad' }[status] as 'good'}>
             {status}
           </Badge>
@@ -149,6 +151,7 @@ function Case({ proof }: { proof: Proof }) {
           Note: <Foreign text={note} most={1_000} />
         </p>
       )}
+      {machine_note && <p>No machine approved its receipt: {machine_note}.</p>}
       {status === 'pending' && <Decision proofId={proof_id} />}
     </section>
   )

@@ -77,6 +77,9 @@ function Proofs({ agentId }: { agentId: number }) {
                 </span>
               </div>
               <p className="small soft">{NEXT[proof.status]}</p>
+              {proof.machine_note && (
+                <p className="small">Its receipt was not enough: {proof.machine_note}.</p>
+              )}
             </li>
           ))}
         </ul>
