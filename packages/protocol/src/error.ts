@@ -9,6 +9,7 @@ export type ProtocolErrorCode =
   | 'invalid_content'
   | 'invalid_envelope'
   | 'invalid_expiry'
+  | 'invalid_feedback'
   | 'invalid_hash'
   | 'invalid_id'
   | 'invalid_json'

@@ -39,6 +39,8 @@ export interface Deployment {
     CommissionEscrow: Address
     SplitRouter: Address
     USDC: Address
+    /** ERC-8004 feedback: the network's own, or in a sandbox the one that the market names. No contract of the market rests on it. */
+    ReputationRegistry?: Address
   }
   /** Those whose ref links count, the one that signs first. */
   attestationPubKeys: string[]
@@ -157,7 +159,14 @@ export async function readDeployment(
         .catch(refuse(`the address registry ${AddressRegistry} of ${marketUrl} does not name ${contract}`)),
     ]),
   )
-  const contracts = { AddressRegistry, ...Object.fromEntries(entries) } as Deployment['contracts']
+  const reputation =
+    Object.values(NETWORKS).find((one) => one.chainId === chainId)?.reputationRegistry ??
+    told.reputationRegistry
+  const contracts = {
+    AddressRegistry,
+    ...Object.fromEntries(entries),
+    ...(reputation && { ReputationRegistry: reputation }),
+  } as Deployment['contracts']
   for (const [contract, address] of [
     ['SplitRouter', told.splitRouter],
     ['ReviewRegistry', told.reviewRegistry],
@@ -230,6 +239,7 @@ interface ToldChain {
   splitRouter: Address
   reviewRegistry: Address
   identityRegistry?: Address
+  reputationRegistry?: Address
   attestationPubKeys?: string[]
   leastAmount: string
 }
@@ -269,15 +279,15 @@ function isManifest(value: unknown): value is Told {
 }
 
 function isChain(value: unknown): value is ToldChain {
-  const { chainId, splitRouter, reviewRegistry, identityRegistry, leastAmount, attestationPubKeys } =
-    (value ?? {}) as Partial<ToldChain>
+  const { chainId, splitRouter, reviewRegistry, leastAmount, attestationPubKeys, ...more } = (value ??
+    {}) as Partial<ToldChain>
   const isContract = (address: unknown) =>
     typeof address === 'string' && isAddress(address, { strict: false })
   return (
     Number.isSafeInteger(chainId) &&
     isContract(splitRouter) &&
     isContract(reviewRegistry) &&
-    (identityRegistry === undefined || isContract(identityRegistry)) &&
+    [more.identityRegistry, more.reputationRegistry].every((one) => one === undefined || isContract(one)) &&
     /^\d{1,30}$/.test(leastAmount ?? '') &&
     (attestationPubKeys === undefined ||
       (Array.isArray(attestationPubKeys) && attestationPubKeys.every((key) => /^[0-9a-f]{64}$/.test(key))))

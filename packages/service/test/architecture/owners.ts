@@ -12,6 +12,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'market/checklists': ['market.checklists'],
   'market/dead-letters': ['market.dead_letters'],
   'market/escrows': ['chain.escrows', 'chain.payouts', 'chain.skipped_escrows'],
+  'market/feedback': ['chain.feedback', 'chain.feedback_counts'],
   'market/intents': ['market.intents', 'market.purchase_drafts'],
   'market/merchants': [
     'chain.merchants',
