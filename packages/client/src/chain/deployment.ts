@@ -27,6 +27,8 @@ import { NETWORKS } from './networks.ts'
 export interface Deployment {
   /** The market, without a slash at the end. */
   marketUrl: string
+  /** How the market names itself to others; it may be reached by another name, too. */
+  publicUrl: string
   mcpUrl: string
   /** The manifest. */
   setupUrl: string
@@ -91,6 +93,8 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError'
 }
 
+const SETUP_PATH = '/.well-known/referrer-agent'
+
 const NAMES = {
   IdentityRegistry: 'IDENTITY_REGISTRY',
   MerchantRegistry: 'MERCHANT_REGISTRY',
@@ -121,7 +125,7 @@ export async function readDeployment(
   options: DeploymentOptions,
 ): Promise<Deployment> {
   const marketUrl = marketUrlOf(options.marketUrl)
-  const setupUrl = `${marketUrl}/.well-known/referrer-agent`
+  const setupUrl = `${marketUrl}${SETUP_PATH}`
   const manifest = await readManifest(setupUrl, options.fetch ?? fetch)
   const chainId = await client.getChainId()
   const told = manifest.chains.find((chain) => chain.chainId === chainId)
@@ -181,6 +185,9 @@ export async function readDeployment(
   requireKnown(marketUrl, chainId, contracts)
   return {
     marketUrl,
+    publicUrl: manifest.setupUrl?.endsWith(SETUP_PATH)
+      ? manifest.setupUrl.slice(0, -SETUP_PATH.length)
+      : marketUrl,
     mcpUrl: `${marketUrl}/mcp`,
     setupUrl,
     chainId,
@@ -246,6 +253,7 @@ interface ToldChain {
 
 interface Told {
   chains: ToldChain[]
+  setupUrl?: string
   facilitatorUrl?: string
   faucetUrl?: string
 }
@@ -274,8 +282,9 @@ const isUrl = (value: unknown) =>
   (typeof value === 'string' && /^https?:\/\/\S{1,2000}$/.test(value) && URL.canParse(value))
 
 function isManifest(value: unknown): value is Told {
-  const { chains, facilitatorUrl, faucetUrl } = (value ?? {}) as Partial<Told>
-  return Array.isArray(chains) && chains.every(isChain) && isUrl(facilitatorUrl) && isUrl(faucetUrl)
+  const { chains, ...urls } = (value ?? {}) as Partial<Told>
+  const { setupUrl, facilitatorUrl, faucetUrl } = urls
+  return Array.isArray(chains) && chains.every(isChain) && [setupUrl, facilitatorUrl, faucetUrl].every(isUrl)
 }
 
 function isChain(value: unknown): value is ToldChain {
