@@ -19,6 +19,7 @@ export type ProtocolErrorCode =
   | 'invalid_payment'
   | 'invalid_product_id'
   | 'invalid_ref_link'
+  | 'invalid_registration'
   | 'invalid_split'
   | 'invalid_timestamp'
   | 'invalid_token'
