@@ -1,7 +1,7 @@
 // A review as ERC-8004 feedback: with a real market, chain and registry.
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
-import { Feedback } from '@referrer/protocol'
-import { reputationRegistryAbi } from '@referrer/protocol/abi'
+import { Feedback, Registration } from '@referrer/protocol'
+import { identityRegistryAbi, reputationRegistryAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../service/test/http/caller.ts'
@@ -171,5 +171,61 @@ describe('mirror_review', () => {
     expect(await lie({ author_owner: Buffer.alloc(20, 7) })).toMatch(/^not the author/)
     expect(await given()).toBe(before)
     await signer.must('mirror_review', asked(reviewId))
+  })
+})
+
+describe('set_registration', () => {
+  const about = {
+    name: 'Meteo',
+    description: 'Asks for the weather',
+    services: [{ name: 'MCP', endpoint: 'https://agent.test/mcp' }],
+  }
+  const uriOf = () =>
+    m.market.client.readContract({
+      address: m.market.addresses.IdentityRegistry,
+      abi: identityRegistryAbi,
+      functionName: 'tokenURI',
+      args: [agents.buyer],
+    })
+
+  it('puts the file into the URI of the identity, once it is wanted', async () => {
+    const agent_id = Number(agents.buyer)
+    const shown = await signer.must('set_registration', { agent_id, ...about, dry_run: true })
+    expect(await uriOf()).toBe('')
+    const { uri, file, tx_hash } = await signer.must('set_registration', { agent_id, ...about })
+    expect({ uri, file }).toEqual({ uri: shown.uri, file: shown.file })
+    expect(tx_hash).toMatch(/^0x/)
+    expect(await uriOf()).toBe(uri)
+    const read = Registration.parse(Registration.fromDataUri(uri) ?? '')
+    expect(read).toMatchObject(about)
+    expect(
+      Registration.names(read, {
+        chainId: m.chainId,
+        identityRegistry: m.market.addresses.IdentityRegistry,
+        agentId: agents.buyer,
+      }),
+    ).toBe(true)
+    expect(await signer.refusal('set_registration', { agent_id, ...about })).toMatch(/^unchanged/)
+    await signer.must('set_registration', { agent_id, url: 'https://agent.test/registration.json' })
+    expect(await uriOf()).toBe('https://agent.test/registration.json')
+  })
+
+  it('is refused for what is no file, no address or not its agent', async () => {
+    const before = await uriOf()
+    const agent_id = Number(agents.buyer)
+    expect(await signer.refusal('set_registration', { agent_id })).toMatch(/name must/)
+    expect(await signer.refusal('set_registration', { agent_id, url: 'javascript:1' })).toMatch(/^url must/)
+    expect(
+      await signer.refusal('set_registration', { agent_id, ...about, description: 'd'.repeat(5_000) }),
+    ).toMatch(/description must/)
+    const other = await startSigner(
+      env({ AGENT_KEYS: `${agents.buyer}:${privateKeyOf(m.market.accounts.stranger)}` }),
+    )
+    try {
+      expect(await other.refusal('set_registration', { agent_id, ...about })).toContain('Not authorized')
+    } finally {
+      await other.close()
+    }
+    expect(await uriOf()).toBe(before)
   })
 })

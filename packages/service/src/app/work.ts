@@ -24,6 +24,7 @@ import { sweepLinks } from '../market/messenger/store.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
 import { sweepQuotas } from '../market/quotas/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
+import { readRegistrations } from '../market/registrations/schedule.ts'
 import { sweepReviewChanges } from '../market/reviews/answers.ts'
 import type { Work } from './workers.ts'
 
@@ -50,6 +51,7 @@ export function marketWork(context: Context): Work {
       sweepEmbedders(context),
       ...(learns(context.config.embedder) ? [learnSchedule(context)] : []),
       refreshOffers(context),
+      readRegistrations(context),
       sweepNotices(context),
       searchRings(context),
     ],

@@ -23,6 +23,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   ],
   'market/messenger': ['market.burned_nonces', 'market.chat_links', 'market.link_codes'],
   'market/proofs': ['market.proofs'],
+  'market/registrations': ['market.registrations'],
   'market/reviews': [
     'chain.reviews',
     'chain.review_edits',

@@ -1,4 +1,4 @@
--- expand: feedback of the network's reputation registry, which is shown and never counted
+-- expand: ERC-8004 feedback and registration files, which are shown and never counted
 
 -- The newest feedback about each agent, as ERC-8004 has it. Anybody may give any amount of it for its gas, so the indexer deletes what is
 -- older than the newest of each client and of each agent, and shortens texts.
@@ -34,3 +34,22 @@ CREATE TABLE chain.feedback_counts (
   PRIMARY KEY (chain_id, agent_id)
 );
 SELECT indexer.mirror('chain.feedback_counts');
+
+-- The registration files of agents and merchants that are registered here, and the queue in which their URIs are read.
+CREATE TABLE market.registrations (
+  chain_id     bigint      NOT NULL,
+  agent_id     bigint      NOT NULL,
+  -- Infinity: only when the URI changes.
+  next_read_at timestamptz NOT NULL DEFAULT now(),
+  failures     integer     NOT NULL DEFAULT 0,
+  -- The URI that the file was read from. The file is shown while the identity has this very URI.
+  uri          text,
+  file         jsonb,
+  read_at      timestamptz,
+  PRIMARY KEY (chain_id, agent_id)
+);
+CREATE INDEX registrations_to_read ON market.registrations (next_read_at);
+
+INSERT INTO market.registrations (chain_id, agent_id)
+SELECT chain_id, agent_id FROM market.agents WHERE registered_at IS NOT NULL
+UNION SELECT chain_id, merchant_id FROM market.merchants;
