@@ -1,5 +1,9 @@
-// A review as ERC-8004 feedback: with a real market, chain and registry.
+// A review as ERC-8004 feedback, and an agent's registration file: with a real market, chain and registries.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
+import { bundled } from '@referrer/database/testing'
 import { Feedback, Registration } from '@referrer/protocol'
 import { identityRegistryAbi, reputationRegistryAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
@@ -16,7 +20,7 @@ import {
 } from '../../service/test/http/market.ts'
 import { openRecorded } from '../../service/test/http/merchants.ts'
 import { ENDPOINT, sell } from '../../service/test/http/reviews.ts'
-import { startSigner, type TestSigner } from './signer.ts'
+import { MAIN, newStateDir, startSigner, type TestSigner } from './signer.ts'
 
 let m: TestMarket
 let signer: TestSigner
@@ -174,12 +178,15 @@ describe('mirror_review', () => {
   })
 })
 
-describe('set_registration', () => {
-  const about = {
-    name: 'Meteo',
-    description: 'Asks for the weather',
-    services: [{ name: 'MCP', endpoint: 'https://agent.test/mcp' }],
-  }
+describe('referrer-signer registration', () => {
+  const about = [
+    '--name',
+    'Meteo',
+    '--description',
+    'Asks for the weather',
+    '--service',
+    'MCP=https://agent.test/mcp',
+  ]
   const uriOf = () =>
     m.market.client.readContract({
       address: m.market.addresses.IdentityRegistry,
@@ -188,44 +195,56 @@ describe('set_registration', () => {
       args: [agents.buyer],
     })
 
-  it('puts the file into the URI of the identity, once it is wanted', async () => {
-    const agent_id = Number(agents.buyer)
-    const shown = await signer.must('set_registration', { agent_id, ...about, dry_run: true })
+  async function run(args: string[], change: Record<string, string> = {}) {
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+    const child = spawn(
+      process.execPath,
+      [await bundled(MAIN), 'registration', '--agent', String(agents.buyer), '--json', ...args],
+      { env: { PATH, NODE_COMPILE_CACHE, SIGNER_STATE_DIR: newStateDir(), ...env(change) } },
+    )
+    const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+    return { code, ...JSON.parse(out) }
+  }
+
+  it('puts the file into the URI of the identity, once that is said', async () => {
+    const shown = await run(about)
+    expect(shown).toMatchObject({ code: 0, tx_hash: null })
     expect(await uriOf()).toBe('')
-    const { uri, file, tx_hash } = await signer.must('set_registration', { agent_id, ...about })
-    expect({ uri, file }).toEqual({ uri: shown.uri, file: shown.file })
+    const { uri, tx_hash } = await run([...about, '--set'])
+    expect(uri).toBe(shown.uri)
     expect(tx_hash).toMatch(/^0x/)
     expect(await uriOf()).toBe(uri)
     const read = Registration.parse(Registration.fromDataUri(uri) ?? '')
-    expect(read).toMatchObject(about)
-    expect(
-      Registration.names(read, {
-        chainId: m.chainId,
-        identityRegistry: m.market.addresses.IdentityRegistry,
-        agentId: agents.buyer,
-      }),
-    ).toBe(true)
-    expect(await signer.refusal('set_registration', { agent_id, ...about })).toMatch(/^unchanged/)
-    await signer.must('set_registration', { agent_id, url: 'https://agent.test/registration.json' })
+    expect(read).toMatchObject({
+      name: 'Meteo',
+      services: [{ name: 'MCP', endpoint: 'https://agent.test/mcp' }],
+    })
+    const identity = {
+      chainId: m.chainId,
+      identityRegistry: m.market.addresses.IdentityRegistry,
+      agentId: agents.buyer,
+    }
+    expect(Registration.names(read, identity)).toBe(true)
+    expect(await run([...about, '--set'])).toMatchObject({ code: 0, tx_hash: null })
+    await run(['--url', 'https://agent.test/registration.json', '--set'])
     expect(await uriOf()).toBe('https://agent.test/registration.json')
   })
 
   it('is refused for what is no file, no address or not its agent', async () => {
     const before = await uriOf()
-    const agent_id = Number(agents.buyer)
-    expect(await signer.refusal('set_registration', { agent_id })).toMatch(/name must/)
-    expect(await signer.refusal('set_registration', { agent_id, url: 'javascript:1' })).toMatch(/^url must/)
-    expect(
-      await signer.refusal('set_registration', { agent_id, ...about, description: 'd'.repeat(5_000) }),
-    ).toMatch(/description must/)
-    const other = await startSigner(
-      env({ AGENT_KEYS: `${agents.buyer}:${privateKeyOf(m.market.accounts.stranger)}` }),
-    )
-    try {
-      expect(await other.refusal('set_registration', { agent_id, ...about })).toContain('Not authorized')
-    } finally {
-      await other.close()
+    const refused = async (args: string[], change?: Record<string, string>) => {
+      const { code, error } = await run([...args, '--set'], change)
+      expect(code).toBe(1)
+      return error
     }
+    expect(await refused([])).toMatch(/name must/)
+    expect(await refused(['--url', 'javascript:1'])).toMatch(/url must/)
+    expect(await refused([...about, '--service', 'MCP'])).toMatch(/--service must/)
+    expect(await refused([...about.slice(0, 2), '--description', 'd'.repeat(5_000)])).toMatch(
+      /description must/,
+    )
+    const stranger = `${agents.buyer}:${privateKeyOf(m.market.accounts.stranger)}`
+    expect(await refused(about, { AGENT_KEYS: stranger })).toContain('Not authorized')
     expect(await uriOf()).toBe(before)
   })
 })

@@ -77,7 +77,6 @@ describe('the tools', () => {
         'trigger_settle_fallback',
         'update_review_content_onchain',
         'mirror_review',
-        'set_registration',
         'get_wallet_status',
         'setup',
       ].sort(),

@@ -6,7 +6,6 @@ import { updateReviewContent } from './edit.ts'
 import { mirrorReviewTool } from './mirror.ts'
 import { payForProduct } from './pay.ts'
 import { publishEscrowReview } from './publish.ts'
-import { setRegistration } from './registration.ts'
 import { reviewPurchaseTool } from './review-purchase.ts'
 import { settleFallback } from './settle-fallback.ts'
 import { setup } from './setup.ts'
@@ -25,7 +24,6 @@ export const tools: readonly Tool[] = [
   bindEscrow,
   settleFallback,
   mirrorReviewTool,
-  setRegistration,
   ...signTools,
   signCharge,
 ]

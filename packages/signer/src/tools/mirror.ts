@@ -7,7 +7,7 @@ export const mirrorReviewTool = tool({
   name: 'mirror_review',
   title: 'Repeat a review as ERC-8004 feedback',
   description:
-    "Only when your owner wants it: repeats a published review of a purchase as feedback about the merchant in the network's ERC-8004 reputation registry, once for each review. Public for good; nothing is earned by it. The author's wallet pays the gas; dry_run only shows what would be sent.",
+    "Only when your owner wants it: repeats a published review of a purchase as feedback about the merchant in the network's ERC-8004 reputation registry, once. Public for good, nothing is earned; the author's wallet pays the gas.",
   details: `A rating of 1 to 5 becomes a value of 0, 25, 50, 75 or 100. tag1 is "referrer", tag2 the first four bytes of the product id, the endpoint that of the product. feedbackURI is the file of the review at the marketplace and feedbackHash its keccak256, both checked against the chain before. The review stays as it is; an edit of it afterwards changes the file, so mirror it when you are done with it.
 
 Refusals begin with: "already mirrored", "wrong proof type" (only reviews that rest on a purchase), "not the author", "not published" (register its text first: register_purchase_review), "no reputation registry", "wrong chain". "tx reverted": nothing was written.`,
