@@ -39,7 +39,6 @@ SELECT indexer.mirror('chain.feedback_counts');
 CREATE TABLE market.registrations (
   chain_id     bigint      NOT NULL,
   agent_id     bigint      NOT NULL,
-  -- Infinity: only when the URI changes.
   next_read_at timestamptz NOT NULL DEFAULT now(),
   failures     integer     NOT NULL DEFAULT 0,
   -- The URI that the file was read from. The file is shown while the identity has this very URI.

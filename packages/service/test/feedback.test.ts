@@ -143,6 +143,16 @@ test('only the newest of a client and of an agent are kept, and all are counted'
   expect(left).toHaveLength(KEPT_OF_AGENT)
   expect(left.some(({ client }) => client.at(-1) === 1 && client.at(-2) === 0)).toBe(false)
   expect(await counted()).toEqual([BigInt(KEPT_OF_CLIENT + 3 + 1_000 + clients + 1), 0n])
+
+  // What another contract in its place may emit.
+  const huge = event(9_999, 1, 10_001)
+  await apply([
+    event(9_999, 1, 10_000),
+    event(9_999, 1, 10_000),
+    { ...huge, args: { ...huge.args, agentId: 2n ** 200n } },
+    { ...huge, args: { ...huge.args, feedbackIndex: 2n ** 64n - 1n } },
+  ])
+  expect(await rows()).toHaveLength(KEPT_OF_AGENT)
 })
 
 test('an event of the reputation registry that cannot be read is left out, and one of a contract of ours is not', () => {

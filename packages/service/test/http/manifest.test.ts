@@ -210,6 +210,7 @@ describe('GET /.well-known/referrer-agent', () => {
       'splitRouter',
       'reviewRegistry',
       'identityRegistry',
+      'reputationRegistry',
       'leastAmount',
     ])
   })

@@ -11,7 +11,7 @@ export const KEPT_OF_CLIENT = 20
 /** Longest texts that are kept, in characters. The URL of a review of ours is far shorter. */
 const LONGEST_TAG = 64
 const LONGEST_URI = 512
-/** The registry counts its agents from 0, so that no id is larger. */
+/** What Postgres holds. The registry counts its agents and their feedback up, so that only another contract has larger ones. */
 const LARGEST_ID = 2n ** 63n - 1n
 
 const feedback: Table = {
@@ -32,19 +32,26 @@ const feedback: Table = {
   },
 }
 
+/** A registry that replaces another one counts from 1 again, and nothing of it may stop the indexer. */
+const REPLACE = `ON CONFLICT (${Object.keys(feedback.key).join(', ')}) DO UPDATE SET ${Object.keys(
+  feedback.columns,
+)
+  .map((column) => `${column} = excluded.${column}`)
+  .join(', ')}`
+
 /** Indexes the newest feedback about each agent, and how much there was. */
 export async function applyFeedbackEvents(
   tx: Transaction,
   chainId: number,
   all: FeedbackEvent[],
 ): Promise<void> {
-  const events = all.filter(({ args }) => args.agentId <= LARGEST_ID)
+  const events = all.filter(({ args }) => args.agentId <= LARGEST_ID && args.feedbackIndex <= LARGEST_ID)
   if (events.length === 0) return
   const rows = newest(events.filter((event) => event.name === 'NewFeedback')).map((event) =>
     rowOf(chainId, event),
   )
   await Promise.all([
-    insertRows(tx, feedback, rows),
+    insertRows(tx, feedback, rows, REPLACE),
     revoke(tx, chainId, events),
     trim(tx, chainId, [...new Set(rows.map((row) => row.agent_id as bigint))]),
     count(tx, chainId, events),
@@ -55,10 +62,13 @@ export async function applyFeedbackEvents(
 function newest(given: Given[]): Given[] {
   const ofAgent = new Map<bigint, number>()
   const ofClient = new Map<string, number>()
+  const seen = new Set<string>()
   return given
     .toReversed()
-    .filter(({ args: { agentId, clientAddress } }) => {
+    .filter(({ args: { agentId, clientAddress, feedbackIndex } }) => {
       const client = `${agentId}/${clientAddress}`
+      if (seen.has(`${client}/${feedbackIndex}`)) return false
+      seen.add(`${client}/${feedbackIndex}`)
       const [kept, keptOfClient] = [ofAgent.get(agentId) ?? 0, ofClient.get(client) ?? 0]
       if (kept >= KEPT_OF_AGENT || keptOfClient >= KEPT_OF_CLIENT) return false
       ofAgent.set(agentId, kept + 1)

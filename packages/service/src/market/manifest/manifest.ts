@@ -93,8 +93,10 @@ function chainEntry({ config: { chainId, contracts, leastAmount }, attestation }
     chainId,
     splitRouter: contracts.SplitRouter.at(-1) ?? zeroAddress,
     reviewRegistry: contracts.ReviewRegistry,
-    ...(contracts.IdentityRegistry !== zeroAddress && { identityRegistry: contracts.IdentityRegistry }),
-    ...(contracts.ReputationRegistry && { reputationRegistry: contracts.ReputationRegistry }),
+    ...(contracts.IdentityRegistry !== zeroAddress && {
+      identityRegistry: contracts.IdentityRegistry,
+      ...(contracts.ReputationRegistry && { reputationRegistry: contracts.ReputationRegistry }),
+    }),
     ...(attestation && keysOf(attestation)),
     leastAmount: String(leastAmount),
   }

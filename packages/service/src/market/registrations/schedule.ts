@@ -48,7 +48,7 @@ export async function readDue(context: ReadingContext, signal: AbortSignal): Pro
       // A request that we aborted is no failure of the host; it is due again in an hour.
       if (signal.aborted) return
       const failures = isFailure ? row.failures + 1 : 0
-      const nextReadAt = nextMs === undefined ? null : new Date(now.getTime() + nextMs)
+      const nextReadAt = new Date(now.getTime() + nextMs)
       await noteReading(sql, row, { file, failures, nextReadAt, now, until })
     }),
   )
@@ -57,13 +57,13 @@ export async function readDue(context: ReadingContext, signal: AbortSignal): Pro
 interface Outcome {
   file?: StoredFile
   isFailure?: boolean
-  /** Undefined: when the URI changes. */
-  nextMs?: number
+  /** Until it is read again, unless the URI changes. A reorganisation may put an earlier URI back without an event. */
+  nextMs: number
 }
 
 async function readRow(context: ReadingContext, row: DueRow, signal: AbortSignal): Promise<Outcome> {
   const chain = context.chains.get(Number(row.chain_id))
-  if (!chain || row.uri === '' || Buffer.byteLength(row.uri) > LONGEST_URI) return {}
+  if (!chain || row.uri === '' || Buffer.byteLength(row.uri) > LONGEST_URI) return { nextMs: WEEK }
   const identity = {
     chainId: chain.config.chainId,
     identityRegistry: chain.config.contracts.IdentityRegistry,
@@ -72,7 +72,7 @@ async function readRow(context: ReadingContext, row: DueRow, signal: AbortSignal
   const seldom = Math.min(HOUR * 2 ** row.failures, WEEK)
   try {
     const inUri = Registration.fromDataUri(row.uri)
-    if (inUri !== undefined) return { file: storedOf(Registration.parse(inUri), identity) }
+    if (inUri !== undefined) return { file: storedOf(Registration.parse(inUri), identity), nextMs: WEEK }
     const source = sourceOf(context, row.uri)
     // Such as `ipfs://` without a gateway, which may be configured one day.
     if (!source) return { nextMs: WEEK }
@@ -81,7 +81,7 @@ async function readRow(context: ReadingContext, row: DueRow, signal: AbortSignal
     return { file: storedOf(Registration.parse(text), identity), nextMs: WEEK }
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
-    return { isFailure: true, ...(sourceOf(context, row.uri) && { nextMs: seldom }) }
+    return { isFailure: true, nextMs: seldom }
   }
 }
 

@@ -43,8 +43,7 @@ export function takeDue(
 export interface Reading {
   file: StoredFile | undefined
   failures: number
-  /** Null: when the URI changes. */
-  nextReadAt: Date | null
+  nextReadAt: Date
   now: Date
   /** As it was taken. A URI that changed meanwhile is due earlier than what we would write. */
   until: Date
@@ -62,7 +61,7 @@ export async function noteReading(
         ELSE r.file END,
       read_at = CASE WHEN ${file !== undefined} OR r.uri IS DISTINCT FROM ${uri} THEN ${now} ELSE r.read_at END,
       uri = ${uri}, failures = ${failures},
-      next_read_at = CASE WHEN r.next_read_at = ${until} THEN coalesce(${nextReadAt}, 'infinity'::timestamptz)
+      next_read_at = CASE WHEN r.next_read_at = ${until} THEN ${nextReadAt}
         ELSE r.next_read_at END
     WHERE chain_id = ${chain_id} AND agent_id = ${agent_id}`
 }
