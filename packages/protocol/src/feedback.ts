@@ -35,7 +35,16 @@ export type Feedback = {
   payment: { from: Address; escrow: Address; transaction: Hex }
 }
 
-/** The first tag of every feedback that repeats a review of a Referrer market. */
+/**
+ * The first tag of every feedback that repeats a review of a Referrer market.
+ *
+ * @example
+ * ```ts
+ * import { Feedback } from '@referrer/protocol'
+ *
+ * Feedback.TAG // → 'referrer'
+ * ```
+ */
 export const TAG = 'referrer'
 
 const PATH = /^\/v1\/review\/(0|[1-9]\d{0,15})\/feedback$/

@@ -42,10 +42,20 @@ export type Registration = {
   x402Support?: boolean
 }
 
+/**
+ * The type of every registration file.
+ *
+ * @example
+ * ```ts
+ * import { Registration } from '@referrer/protocol'
+ *
+ * Registration.TYPE // → 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
+ * ```
+ */
 export const TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
 
 /** The longest file and URI that are read, in characters, and the deepest nesting. */
-export const MAX_CHARS = 65_536
+const MAX_CHARS = 65_536
 const MAX_LEVELS = 16
 const MAX_ENTRIES = 32
 const LONGEST = { name: 200, description: 4_000, url: 2_048, word: 64 }
