@@ -10,6 +10,7 @@ export const CONTRACT_NAMES = [
   'CommissionEscrow',
   'SplitRouter',
   'SandboxUSDC',
+  'ReputationRegistry',
   'SettlementProbe',
   'WalletDeployment',
 ] as const

@@ -29,6 +29,8 @@ export interface Addresses {
   CommissionEscrow: Address
   SplitRouter: Address
   USDC: Address
+  /** ERC-8004 feedback, which is shown and never counted. Deployed in sandboxes only; no name of the address registry. */
+  ReputationRegistry?: Address
 }
 
 export interface Step {
@@ -228,6 +230,12 @@ export async function planDeployment(
     )
   }
 
+  // ---- last, so that a market that was deployed before there was one lacks nothing else
+
+  const reputation = config.sandbox
+    ? await contract('ReputationRegistry', [identities], book.ReputationRegistry)
+    : undefined
+
   return {
     addresses: {
       AddressRegistry: registry,
@@ -237,6 +245,7 @@ export async function planDeployment(
       CommissionEscrow: escrow,
       SplitRouter: router,
       USDC: usdc,
+      ...(reputation && { ReputationRegistry: reputation }),
     },
     steps,
   }

@@ -42,6 +42,7 @@ describe('npm start', () => {
       'CommissionEscrow',
       'SplitRouter',
       'USDC',
+      'ReputationRegistry',
     ])
     for (const address of Object.values(state.contracts)) {
       expect(await client().getCode({ address })).toMatch(/^0x[0-9a-f]{2}/)

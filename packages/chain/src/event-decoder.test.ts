@@ -16,6 +16,8 @@ import { compileEvent } from './event-decoder.ts'
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((b) => toHex(b))
 const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
 
+const int = (bits: number) => fc.bigInt({ min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n })
+
 const VALUES: Record<string, fc.Arbitrary<unknown>> = {
   address: bytes(20),
   bool: fc.boolean(),
@@ -28,6 +30,9 @@ const VALUES: Record<string, fc.Arbitrary<unknown>> = {
   uint48: uint(48).map(Number),
   uint64: uint(64),
   uint256: uint(256),
+  int24: int(24).map(Number),
+  int128: int(128),
+  int256: int(256),
 }
 
 const argument = fc

@@ -61,9 +61,13 @@ function wordReader({ name }: AbiEvent, { type }: AbiParameter): Read {
   if (type === 'bytes') return (hex, at) => `0x${bytesAt(hex, at)}`
   const [, bytes] = /^bytes(\d+)$/.exec(type) ?? []
   if (bytes) return (hex, at) => `0x${hex.slice(at, at + Number(bytes) * 2)}`
-  const [, bits] = /^uint(\d+)$/.exec(type) ?? []
+  const [, sign, bits] = /^(u?)int(\d+)$/.exec(type) ?? []
   if (!bits)
     throw new Error(`the event ${name} has an argument of type ${type}, which cannot be decoded here`)
+  if (!sign) {
+    const read = (hex: string, at: number) => BigInt.asIntN(256, BigInt(`0x${hex.slice(at, at + WORD)}`))
+    return Number(bits) <= LARGEST_NUMBER_BITS ? (hex, at) => Number(read(hex, at)) : read
+  }
   return Number(bits) <= LARGEST_NUMBER_BITS
     ? (hex, at) => Number.parseInt(hex.slice(at + WORD - 12, at + WORD), 16)
     : (hex, at) => BigInt(`0x${hex.slice(at, at + WORD)}`)

@@ -3,7 +3,7 @@ import { confirmed, developmentAccount } from '@referrer/contracts/local'
 import { addressRegistryAbi, identityRegistryAbi } from '@referrer/protocol/abi'
 import { type Address, createPublicClient, createWalletClient, http, keccak256, stringToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
+import { BASE_URL, startTestMarket, type TestMarket } from '../../service/test/http/market.ts'
 import {
   askFaucet,
   type DeploymentOptions,
@@ -53,6 +53,7 @@ describe('readDeployment', () => {
   it('tells of a market what its registry names, and what its manifest says', async () => {
     expect(await read()).toEqual({
       marketUrl: m.service.url,
+      publicUrl: BASE_URL,
       mcpUrl: `${m.service.url}/mcp`,
       setupUrl: `${m.service.url}/.well-known/referrer-agent`,
       chainId: m.chainId,

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { Registration } from '@referrer/protocol'
 import { identityRegistryAbi } from '@referrer/protocol/abi'
 import { createPublicClient, createWalletClient, defineChain, http, keccak256 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
@@ -168,6 +169,42 @@ describe('a shop', () => {
     const { code, err } = await owner.run('describe', '--endpoint', 'http://127.0.0.1:9/buy')
     expect([code, err]).toEqual([1, expect.stringContaining('start the endpoint, then run this again')])
     expect(owner.project().products['dry-jokes'].endpoint).toBeUndefined()
+  })
+
+  it('has a registration file, whose URI is set when that is said', async () => {
+    const owner = somebody()
+    await owner.run('open', ...owner.place())
+    const { merchantId } = owner.project()
+    expect((await owner.run('registration')).err).toContain('--name <name> --description <text>')
+    const about = ['--name', 'Weather', '--description', 'Of tomorrow', '--website', 'https://weather.test']
+    const uriOf = () =>
+      client().readContract({
+        address: sandbox.state.contracts.IdentityRegistry,
+        abi: identityRegistryAbi,
+        functionName: 'tokenURI',
+        args: [BigInt(merchantId)],
+      })
+    const written = await owner.run('registration', ...about, '--json')
+    expect(written.code).toBe(0)
+    expect(await uriOf()).toBe('')
+    const { file, uri } = JSON.parse(written.out)
+    expect(file).toMatchObject({
+      type: Registration.TYPE,
+      name: 'Weather',
+      services: [{ name: 'web', endpoint: 'https://weather.test' }],
+      x402Support: true,
+      registrations: [{ agentId: merchantId }],
+    })
+    // What was said before is taken from the file.
+    const set = JSON.parse((await owner.run('registration', '--set', '--json')).out)
+    expect(set.uri).toBe(uri)
+    expect(await uriOf()).toBe(uri)
+    expect(JSON.parse(Registration.fromDataUri(uri) ?? '')).toEqual(file)
+    const again = JSON.parse((await owner.run('registration', '--set', '--json')).out)
+    expect(again.transaction).toBeUndefined()
+    expect((await owner.run('registration', '--url', 'https://weather.test/a.json', '--set')).code).toBe(0)
+    expect(await uriOf()).toBe('https://weather.test/a.json')
+    expect((await owner.run('registration', '--description', 'd'.repeat(5_000))).err).toContain('description')
   })
 
   it('closes a product or everything when that is confirmed, and opens again', async () => {

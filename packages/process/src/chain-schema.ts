@@ -1,4 +1,4 @@
-import { type Address, getAddress, isAddress } from 'viem'
+import { type Address, getAddress, isAddress, isAddressEqual } from 'viem'
 import { z } from 'zod'
 import { Secret } from './secret.ts'
 
@@ -27,7 +27,19 @@ const rpcUrl = z
   // RPC providers put the API key into the URL.
   .transform((text) => new Secret(text))
 
-export const Chain = z.strictObject(
+/** The ERC-8004 registries of public networks: feedback is about identities, so the two belong together. */
+const KNOWN_REGISTRIES: Record<number, { identities: Address; reputation: Address }> = {
+  8453: {
+    identities: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',
+    reputation: '0x8004BAa17C55a88189AE136b182e5fdA19dE9b63',
+  },
+  84532: {
+    identities: '0x8004A818BFB912233c491871b3d84c89A494BD9e',
+    reputation: '0x8004B663056A597Dffe9eCcC1965A193B7388713',
+  },
+}
+
+const Fields = z.strictObject(
   {
     chainId: count(1),
     rpcUrls: z.array(rpcUrl, 'expected an array of URLs').min(1, 'expected at least one URL'),
@@ -40,6 +52,8 @@ export const Chain = z.strictObject(
         CommissionEscrow: generations,
         SplitRouter: generations,
         USDC: address,
+        /** ERC-8004 feedback, which is shown and never counted. Null: none, also where the network has one. */
+        ReputationRegistry: address.nullish(),
       },
       { error: unknownOr('expected an object of contract addresses') },
     ),
@@ -61,6 +75,17 @@ export const Chain = z.strictObject(
     pollIntervalMs: count(10).max(3_600_000, 'expected 3600000 or less').default(500),
   },
   { error: unknownOr('expected an object that describes a chain') },
+)
+
+export const CONTRACT_NAMES = Object.keys(Fields.shape.contracts.shape)
+
+export const Chain = Fields.transform(
+  ({ contracts: { ReputationRegistry: given, ...contracts }, ...chain }) => {
+    const known = KNOWN_REGISTRIES[chain.chainId]
+    const isKnown = known && isAddressEqual(known.identities, contracts.IdentityRegistry)
+    const registry = given === undefined && isKnown ? known.reputation : given
+    return { ...chain, contracts: { ...contracts, ...(registry && { ReputationRegistry: registry }) } }
+  },
 )
 
 export type ChainConfig = z.output<typeof Chain>

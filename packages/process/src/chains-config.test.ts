@@ -43,6 +43,28 @@ describe('the chains of an environment', () => {
     ])
   })
 
+  it("show the feedback of the network's own registry, of another, or of none", () => {
+    const registryOf = (chainId: number, contracts: object) =>
+      read({ CHAINS: chainsJson({ chainId, contracts: { ...CONTRACTS, ...contracts } }) })?.[0].contracts
+    const ofBase = { IdentityRegistry: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432' }
+    expect(registryOf(8_453, ofBase)).toHaveProperty(
+      'ReputationRegistry',
+      '0x8004BAa17C55a88189AE136b182e5fdA19dE9b63',
+    )
+    expect(
+      registryOf(84_532, { IdentityRegistry: '0x8004A818BFB912233c491871b3d84c89A494BD9e' }),
+    ).toHaveProperty('ReputationRegistry', '0x8004B663056A597Dffe9eCcC1965A193B7388713')
+    // Ids of other identities would name other agents there.
+    expect(registryOf(8_453, {})).not.toHaveProperty('ReputationRegistry')
+    expect(registryOf(8_453, { ...ofBase, ReputationRegistry: null })).not.toHaveProperty(
+      'ReputationRegistry',
+    )
+    expect(registryOf(31_337, { ReputationRegistry: CONTRACTS.USDC })).toHaveProperty(
+      'ReputationRegistry',
+      CONTRACTS.USDC,
+    )
+  })
+
   it('are missing, and then it is said what to set', () => {
     expect(problemsOf({ CHAINS: ' ' })).toEqual([
       'CHAINS: no chain is configured; set CHAINS to a JSON array of chains, CHAINS_FILE to a file with one, or DEPLOYMENTS to address books',

@@ -1,7 +1,7 @@
 // Chains whose contracts are in the address books that a deployment wrote.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { at, Chain, type ChainConfig } from './chain-schema.ts'
+import { at, Chain, type ChainConfig, CONTRACT_NAMES } from './chain-schema.ts'
 import { type Env, readText } from './environment.ts'
 
 const Book = z.looseObject({
@@ -9,8 +9,6 @@ const Book = z.looseObject({
   startBlock: z.unknown(),
   contracts: z.record(z.string(), z.unknown()),
 })
-
-const CONTRACTS = Object.keys(Chain.shape.contracts.shape)
 
 /** Reads the files of DEPLOYMENTS with RPC_URLS_<chain id> and CHAIN_<chain id>. Adds what is wrong to `problems`. */
 export function readDeployments(env: Env, problems: string[]): ChainConfig[] {
@@ -31,7 +29,7 @@ function readDeployment(env: Env, file: string, problems: string[]): ChainConfig
   }
   if (urls === undefined || settings === undefined) return undefined
   const contracts = Object.fromEntries(
-    Object.entries(book.contracts).filter(([name]) => CONTRACTS.includes(name)),
+    Object.entries(book.contracts).filter(([name]) => CONTRACT_NAMES.includes(name)),
   )
   const rpcUrls = urls.split(',').map((url) => url.trim())
   const { data, error } = Chain.safeParse({ startBlock, contracts, ...settings, chainId, rpcUrls })

@@ -6,6 +6,7 @@ import {
   commissionEscrowAbi,
   identityRegistryAbi,
   merchantRegistryAbi,
+  reputationRegistryAbi,
   reviewRegistryAbi,
   sandboxUSDCAbi,
   splitRouterAbi,
@@ -25,6 +26,7 @@ const ABIS: Record<ContractName, Abi> = {
   CommissionEscrow: commissionEscrowAbi,
   SplitRouter: splitRouterAbi,
   USDC: sandboxUSDCAbi,
+  ReputationRegistry: reputationRegistryAbi,
 }
 
 const FIVE_MINUTES = 300n
@@ -37,7 +39,9 @@ export function call(
   args: unknown[],
 ): Call {
   const data = encodeFunctionData({ abi: ABIS[contract], functionName, args })
-  return { account, to: market.addresses[contract], data }
+  const to = market.addresses[contract]
+  if (!to) throw new Error(`the market has no ${contract}`)
+  return { account, to, data }
 }
 
 export interface NewReview {

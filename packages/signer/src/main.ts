@@ -4,6 +4,7 @@ import { ConfigError, readConfig, VARIABLES } from './config.ts'
 import { createContext, type Overrides } from './context.ts'
 import type { Keys } from './keys.ts'
 import { explain } from './refused.ts'
+import { run as runRegistration } from './registration/command.ts'
 import { run as runAgent } from './run/command.ts'
 import { createServer } from './server.ts'
 import { run as runSetup } from './setup/command.ts'
@@ -21,6 +22,7 @@ desktop assistant starts it and talks to it; run by hand it waits for JSON-RPC o
 Usage: npx @referrer/signer [--help]
        npx @referrer/signer setup [--help]              makes an agent from nothing
        npx @referrer/signer run --agent <id> [--help]   buys what an owner has queued for the agent
+       npx @referrer/signer registration [--help]       says who an agent is, in the form of ERC-8004
 
 Environment:
 ${table(Object.entries(VARIABLES))}
@@ -29,11 +31,18 @@ Tools:
 ${table(tools.map(({ name, title }) => [name, title]))}
 `
 
+const COMMANDS = new Map([
+  ['run', runAgent],
+  ['setup', runSetup],
+  ['registration', runRegistration],
+])
+
 /** Serves until the host closes stdin. A purchase in progress is finished first. */
 export async function main(args: string[], overrides: Overrides = {}): Promise<void> {
   const [command, ...rest] = args
-  if (command === 'run' || command === 'setup') {
-    process.exitCode = await (command === 'run' ? runAgent : runSetup)(rest, overrides)
+  const runCommand = command === undefined ? undefined : COMMANDS.get(command)
+  if (runCommand) {
+    process.exitCode = await runCommand(rest, overrides)
     return
   }
   const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } })

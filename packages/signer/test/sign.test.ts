@@ -76,6 +76,7 @@ describe('the tools', () => {
         'bind_escrow',
         'trigger_settle_fallback',
         'update_review_content_onchain',
+        'mirror_review',
         'get_wallet_status',
         'setup',
       ].sort(),

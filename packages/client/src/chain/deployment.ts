@@ -27,6 +27,8 @@ import { NETWORKS } from './networks.ts'
 export interface Deployment {
   /** The market, without a slash at the end. */
   marketUrl: string
+  /** How the market names itself to others; it may be reached by another name, too. */
+  publicUrl: string
   mcpUrl: string
   /** The manifest. */
   setupUrl: string
@@ -39,6 +41,8 @@ export interface Deployment {
     CommissionEscrow: Address
     SplitRouter: Address
     USDC: Address
+    /** ERC-8004 feedback: the network's own, or in a sandbox the one that the market names. No contract of the market rests on it. */
+    ReputationRegistry?: Address
   }
   /** Those whose ref links count, the one that signs first. */
   attestationPubKeys: string[]
@@ -89,6 +93,8 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError'
 }
 
+const SETUP_PATH = '/.well-known/referrer-agent'
+
 const NAMES = {
   IdentityRegistry: 'IDENTITY_REGISTRY',
   MerchantRegistry: 'MERCHANT_REGISTRY',
@@ -119,7 +125,7 @@ export async function readDeployment(
   options: DeploymentOptions,
 ): Promise<Deployment> {
   const marketUrl = marketUrlOf(options.marketUrl)
-  const setupUrl = `${marketUrl}/.well-known/referrer-agent`
+  const setupUrl = `${marketUrl}${SETUP_PATH}`
   const manifest = await readManifest(setupUrl, options.fetch ?? fetch)
   const chainId = await client.getChainId()
   const told = manifest.chains.find((chain) => chain.chainId === chainId)
@@ -157,7 +163,14 @@ export async function readDeployment(
         .catch(refuse(`the address registry ${AddressRegistry} of ${marketUrl} does not name ${contract}`)),
     ]),
   )
-  const contracts = { AddressRegistry, ...Object.fromEntries(entries) } as Deployment['contracts']
+  const reputation =
+    Object.values(NETWORKS).find((one) => one.chainId === chainId)?.reputationRegistry ??
+    told.reputationRegistry
+  const contracts = {
+    AddressRegistry,
+    ...Object.fromEntries(entries),
+    ...(reputation && { ReputationRegistry: reputation }),
+  } as Deployment['contracts']
   for (const [contract, address] of [
     ['SplitRouter', told.splitRouter],
     ['ReviewRegistry', told.reviewRegistry],
@@ -172,6 +185,9 @@ export async function readDeployment(
   requireKnown(marketUrl, chainId, contracts)
   return {
     marketUrl,
+    publicUrl: manifest.setupUrl?.endsWith(SETUP_PATH)
+      ? manifest.setupUrl.slice(0, -SETUP_PATH.length)
+      : marketUrl,
     mcpUrl: `${marketUrl}/mcp`,
     setupUrl,
     chainId,
@@ -230,12 +246,14 @@ interface ToldChain {
   splitRouter: Address
   reviewRegistry: Address
   identityRegistry?: Address
+  reputationRegistry?: Address
   attestationPubKeys?: string[]
   leastAmount: string
 }
 
 interface Told {
   chains: ToldChain[]
+  setupUrl?: string
   facilitatorUrl?: string
   faucetUrl?: string
 }
@@ -264,20 +282,21 @@ const isUrl = (value: unknown) =>
   (typeof value === 'string' && /^https?:\/\/\S{1,2000}$/.test(value) && URL.canParse(value))
 
 function isManifest(value: unknown): value is Told {
-  const { chains, facilitatorUrl, faucetUrl } = (value ?? {}) as Partial<Told>
-  return Array.isArray(chains) && chains.every(isChain) && isUrl(facilitatorUrl) && isUrl(faucetUrl)
+  const { chains, ...urls } = (value ?? {}) as Partial<Told>
+  const { setupUrl, facilitatorUrl, faucetUrl } = urls
+  return Array.isArray(chains) && chains.every(isChain) && [setupUrl, facilitatorUrl, faucetUrl].every(isUrl)
 }
 
 function isChain(value: unknown): value is ToldChain {
-  const { chainId, splitRouter, reviewRegistry, identityRegistry, leastAmount, attestationPubKeys } =
-    (value ?? {}) as Partial<ToldChain>
+  const { chainId, splitRouter, reviewRegistry, leastAmount, attestationPubKeys, ...more } = (value ??
+    {}) as Partial<ToldChain>
   const isContract = (address: unknown) =>
     typeof address === 'string' && isAddress(address, { strict: false })
   return (
     Number.isSafeInteger(chainId) &&
     isContract(splitRouter) &&
     isContract(reviewRegistry) &&
-    (identityRegistry === undefined || isContract(identityRegistry)) &&
+    [more.identityRegistry, more.reputationRegistry].every((one) => one === undefined || isContract(one)) &&
     /^\d{1,30}$/.test(leastAmount ?? '') &&
     (attestationPubKeys === undefined ||
       (Array.isArray(attestationPubKeys) && attestationPubKeys.every((key) => /^[0-9a-f]{64}$/.test(key))))

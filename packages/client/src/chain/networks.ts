@@ -22,6 +22,8 @@ export interface Network {
   /** Only the sandbox has a market whose place is known beforehand. */
   marketUrl?: string
   identityRegistry?: Address
+  /** ERC-8004 feedback about the agents of that identity registry. */
+  reputationRegistry?: Address
   usdc?: Address
   /** Where a transaction or an address can be looked at. */
   explorerUrl?: string
@@ -48,6 +50,7 @@ export const NETWORKS: Record<Exclude<Network['name'], `${number}`>, Network & {
     chainId: 84_532,
     rpcUrl: 'https://sepolia.base.org',
     identityRegistry: '0x8004A818BFB912233c491871b3d84c89A494BD9e',
+    reputationRegistry: '0x8004B663056A597Dffe9eCcC1965A193B7388713',
     usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
     explorerUrl: 'https://sepolia.basescan.org',
   },
@@ -56,6 +59,7 @@ export const NETWORKS: Record<Exclude<Network['name'], `${number}`>, Network & {
     chainId: 8_453,
     rpcUrl: 'https://mainnet.base.org',
     identityRegistry: '0x8004A169FB4a3325136EB29fA0ceB6D2e539a432',
+    reputationRegistry: '0x8004BAa17C55a88189AE136b182e5fdA19dE9b63',
     usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     explorerUrl: 'https://basescan.org',
   },

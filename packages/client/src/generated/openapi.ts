@@ -1019,6 +1019,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * ERC-8004 feedback about an agent
+         * @description What anybody left in the ERC-8004 reputation registry of the network, newest first: the newest 20 of each client and 500 in all, texts shortened. It is shown and counts for nothing: ranks, standings and discovery rest on purchases here.
+         */
+        get: operations["getAgentByIdFeedback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/merchant/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * ERC-8004 feedback about a merchant
+         * @description What anybody left in the ERC-8004 reputation registry of the network, newest first: the newest 20 of each client and 500 in all, texts shortened. It is shown and counts for nothing: ranks, standings and discovery rest on purchases here.
+         */
+        get: operations["getMerchantByIdFeedback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/review/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A review of a purchase as an ERC-8004 feedback file
+         * @description What `feedbackURI` points to when the author mirrors the review; the keccak256 of these bytes is `feedbackHash`. They change only when the author edits the review.
+         */
+        get: operations["getReviewByIdFeedback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/r/{token}": {
         parameters: {
             query?: never;
@@ -2564,6 +2624,23 @@ export interface components {
                 /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
                 product_id: string;
             }[];
+            registration?: components["schemas"]["Registration"];
+        };
+        /** @description What the ERC-8004 registration file at the URI of the identity says, shortened; left out when none could be read. It is text of strangers, and nothing is checked or counted. */
+        Registration: {
+            name: string;
+            description: string;
+            image?: string;
+            services: {
+                name: string;
+                endpoint: string;
+            }[];
+            active?: boolean;
+            x402_support?: boolean;
+            /** @description Whether the file names this identity; else it may be about another one. */
+            names_agent: boolean;
+            /** Format: date-time */
+            read_at: string;
         };
         RegisteredAgent: {
             agent_id: number;
@@ -3282,6 +3359,8 @@ export interface components {
             landing_page_url?: string;
             /** @description Open and closed products, ascending. */
             product_ids: string[];
+            /** @description Only of a merchant by itself. */
+            registration?: components["schemas"]["Registration"];
         };
         Merchants: {
             merchants: components["schemas"]["Merchant"][];
@@ -3343,6 +3422,58 @@ export interface components {
                 input_type?: string;
                 output_example?: unknown;
                 schema?: unknown;
+            };
+        };
+        FeedbackList: {
+            feedback: {
+                /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
+                client_address: string;
+                /** @description Which one of this client about this agent, from 1. */
+                feedback_index: number;
+                /** @description Times 10^value_decimals. */
+                value: string;
+                value_decimals: number;
+                tag1: string;
+                tag2: string;
+                endpoint: string;
+                feedback_uri: string;
+                /** @example 0x47173285a8d7341e5e972fc677286384f802f8ef42a5ec5f03bbfa254cb01fad */
+                feedback_hash: string;
+                /** Format: date-time */
+                given_at: string;
+                is_revoked: boolean;
+                /** @description It repeats a published review of this market, given by the author of the review. */
+                is_mirror: boolean;
+                /** @description Of a mirror: the review, by its id on the chain. */
+                review_id?: number;
+            }[];
+            /** @description How much there was since this chain is indexed, kept or not. */
+            given: number;
+            revoked: number;
+            /**
+             * @description The reputation registry; left out where the chain has none here.
+             * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+             */
+            registry?: string;
+            page: number;
+            limit: number;
+            /** @description Whether there is more after these. */
+            has_more: boolean;
+        };
+        FeedbackFile: {
+            agentRegistry: string;
+            agentId: number;
+            clientAddress: string;
+            createdAt: string;
+            value: number;
+            valueDecimals: number;
+            tag1: string;
+            tag2: string;
+            proofOfPayment: {
+                [key: string]: string;
+            };
+            review: {
+                [key: string]: unknown;
             };
         };
         RefLink: {
@@ -3416,6 +3547,11 @@ export interface components {
                 reviewRegistry: string;
                 /** @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed */
                 identityRegistry?: string;
+                /**
+                 * @description ERC-8004 feedback, which this market shows and never counts.
+                 * @example 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed
+                 */
+                reputationRegistry?: string;
                 /** @description Ed25519 key that signs ref links. */
                 attestationPubKey?: string;
                 /** @description The keys whose ref links count: the one that signs, then the one before it. */
@@ -6089,6 +6225,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MerchantDiscovery"];
+                };
+            };
+        };
+    };
+    getAgentByIdFeedback: {
+        parameters: {
+            query?: {
+                /** @description Only the feedback of this wallet. */
+                client?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description ERC-8004 feedback about an agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackList"];
+                };
+            };
+        };
+    };
+    getMerchantByIdFeedback: {
+        parameters: {
+            query?: {
+                /** @description Only the feedback of this wallet. */
+                client?: string;
+                /** @description Which page, from 1; lower is 1. */
+                page?: number;
+                /** @description How many, 1 to 100. */
+                limit?: number;
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The merchant. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description ERC-8004 feedback about a merchant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackList"];
+                };
+            };
+        };
+    };
+    getReviewByIdFeedback: {
+        parameters: {
+            query?: {
+                /** @description The chain; left out, the default chain. */
+                chain_id?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id on the chain. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A review of a purchase as an ERC-8004 feedback file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackFile"];
                 };
             };
         };

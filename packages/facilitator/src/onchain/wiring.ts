@@ -12,6 +12,7 @@ const abi = parseAbi([
   'function IDENTITIES() view returns (address)',
   'function REVIEWS() view returns (address)',
   'function ADDRESSES() view returns (address)',
+  'function getIdentityRegistry() view returns (address)',
 ])
 
 /** Which contract tells the address of which other one, and by which view. */
@@ -28,6 +29,7 @@ const LINKS = [
   ['ReviewRegistry', 'IDENTITIES', 'IdentityRegistry'],
   ['ReviewRegistry', 'ADDRESSES', 'AddressRegistry'],
   ['MerchantRegistry', 'IDENTITIES', 'IdentityRegistry'],
+  ['ReputationRegistry', 'getIdentityRegistry', 'IdentityRegistry'],
 ] as const
 
 export type Holder = (typeof LINKS)[number][0]
@@ -43,9 +45,9 @@ export interface Miswiring {
 export async function findMiswiring(
   rpc: Pick<RpcPool, 'request'>,
   contracts: ChainConfig['contracts'],
-  holders: readonly Holder[] = ['SplitRouter', 'CommissionEscrow', 'ReviewRegistry', 'MerchantRegistry'],
+  holders: readonly Holder[] = LINKS.map(([holder]) => holder),
 ): Promise<Miswiring[]> {
-  const links = LINKS.filter(([holder]) => holders.includes(holder))
+  const links = LINKS.filter(([holder]) => holders.includes(holder) && contracts[holder])
   const found = links.map(async ([holder, functionName, name]): Promise<Miswiring> => {
     const address = newestOf(contracts, holder)
     const actual = await readContract({ rpc }, { address, abi, functionName, args: [] })

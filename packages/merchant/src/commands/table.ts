@@ -18,6 +18,7 @@ import {
   type Shop,
   ShopError,
   showPercent,
+  writeRegistration,
 } from '../shop/index.ts'
 import { parseAddress, parseMerchantId } from '../shop/input.ts'
 import {
@@ -184,6 +185,43 @@ const stats: Command = {
   },
 }
 
+const registration: Command = {
+  summary: 'write the ERC-8004 registration file of the shop, and set its URI',
+  help: help(
+    'registration --name <name> --description <text> [--set]',
+    'Writes agent-registration.json, the file that readers of ERC-8004 look for. What is left out stays as it is there.',
+    `  --name <name>          what the shop is called
+  --description <text>   what it sells
+  --image <url>          a picture
+  --website <url>        the shop's page
+  --set                  set the URI of the identity on the chain: one transaction
+  --url <url>            where you serve the file; left out, the URI holds the file itself`,
+  ),
+  options: {
+    name: string,
+    description: string,
+    image: string,
+    website: string,
+    set: boolean,
+    url: string,
+  },
+  prepare(values) {
+    const options = {
+      name: parsed(values, 'name', parseName),
+      description: text(values, 'description'),
+      image: parsed(values, 'image', (value) => parseWebUrl(value, '--image')),
+      website: parsed(values, 'website', (value) => parseWebUrl(value, '--website')),
+      url: parsed(values, 'url', (value) => parseWebUrl(value, '--url')),
+      isSet: values.set === true,
+    }
+    return async (shop) => {
+      const written = await writeRegistration(shop, options)
+      const next = options.isSet ? [] : ['', 'Next: run it with --set, so that others find the file']
+      return { data: written, lines: next }
+    }
+  },
+}
+
 const close: Command = {
   summary: 'close a product or the whole shop',
   help: help(
@@ -241,7 +279,15 @@ const sale: Command = {
   },
 }
 
-export const COMMANDS: Record<string, Command> = { open, list, describe, stats, close, 'demo-sale': sale }
+export const COMMANDS: Record<string, Command> = {
+  open,
+  list,
+  describe,
+  registration,
+  stats,
+  close,
+  'demo-sale': sale,
+}
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
 

@@ -15,5 +15,10 @@ export { explain, type Output, reporterOf } from './lines.ts'
 export { type Listed, type ListOptions, listProduct, requireSettled } from './list.ts'
 export { type Opened, type OpenOptions, openShop } from './open.ts'
 export { findProduct, PROJECT_FILE, type Project, type ProjectData, readProject } from './project.ts'
+export {
+  type RegistrationOptions,
+  type WrittenRegistration,
+  writeRegistration,
+} from './registration.ts'
 export { type Reporter, ShopError, type Step } from './report.ts'
 export { readStats, type ShopStats } from './stats.ts'

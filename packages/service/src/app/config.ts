@@ -192,6 +192,10 @@ export const variables = {
     Read.baseUrl,
     'a catalogue of x402 resources that merchants are looked up in, such as https://api.cdp.coinbase.com/platform/v2/x402',
   ),
+  IPFS_GATEWAY_URL: optional(
+    Read.baseUrl,
+    'an IPFS gateway, through which registration files at ipfs:// are read; left out, they are not',
+  ),
   INTENTS: withDefault(
     Read.oneOf('on', 'off'),
     'whether owners can queue purchases that the runners of their agents poll',
@@ -295,6 +299,7 @@ export function readConfig(env: Env): Config {
     embedder: embedderOf(values),
     discoveryIndex: values.DISCOVERY_INDEX,
     catalogueUrl: values.X402_CATALOGUE_URL,
+    ipfsGatewayUrl: values.IPFS_GATEWAY_URL,
     hasIntents: values.INTENTS === 'on',
     messenger: messengerOf(values, publicUrl),
   }

@@ -5,6 +5,7 @@ import { keccak256, stringToHex } from 'viem'
 import { createEventReader, type EventOf, type MarketEvent } from '../kit/events.ts'
 import { applyIdentityEvents, finalizeAgents } from '../market/agents/mirror.ts'
 import { applyEscrowEvents } from '../market/escrows/mirror.ts'
+import { applyFeedbackEvents } from '../market/feedback/mirror.ts'
 import { applyMerchantEvents, finalizeProducts } from '../market/merchants/mirror.ts'
 import { applyReviewEvents, finalizeReviews, type Link } from '../market/reviews/mirror.ts'
 
@@ -21,7 +22,7 @@ export interface IndexingOptions {
   onEvent?: ((event: IndexerEvent) => void) | undefined
 }
 
-/** An indexer that writes the events of a chain to the tables of agents, merchants, reviews and escrows. */
+/** An indexer that writes the events of a chain to the tables of agents, merchants, reviews, escrows and feedback. */
 export function createMarketIndexer({ chain, rpc, databaseUrl, link, onEvent }: IndexingOptions): Indexer {
   const { chainId } = chain
   const reader = createEventReader(chain.contracts)
@@ -37,6 +38,7 @@ export function createMarketIndexer({ chain, rpc, databaseUrl, link, onEvent }: 
       applyMerchantEvents(tx, chainId, of('MerchantRegistry'), isFinal),
       applyReviewEvents(tx, chainId, of('ReviewRegistry'), isFinal, link),
       applyEscrowEvents(tx, chainId, [...of('CommissionEscrow'), ...of('SplitRouter')]),
+      applyFeedbackEvents(tx, chainId, of('ReputationRegistry')),
     ])
   }
 

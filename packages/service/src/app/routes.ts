@@ -16,6 +16,7 @@ import { chargeRoutes } from '../market/charge/http.ts'
 import { digestRoutes } from '../market/digest/http.ts'
 import { earningsRoutes } from '../market/earnings/http.ts'
 import { escrowRoutes } from '../market/escrows/http.ts'
+import { feedbackRoutes } from '../market/feedback/http.ts'
 import { guideRoutes } from '../market/guides/http.ts'
 import { intentRoutes } from '../market/intents/http.ts'
 import { linkRoutes } from '../market/links/http.ts'
@@ -61,6 +62,7 @@ export const routes: readonly Route[] = [
   ...messengerRoutes,
   ...merchantRoutes,
   ...resourceRoutes,
+  ...feedbackRoutes,
   ...linkRoutes,
   ...chargeRoutes,
   ...manifestRoutes,

@@ -6,6 +6,7 @@ import { cashbackTools } from '../market/cashback/mcp.ts'
 import { digestTools } from '../market/digest/mcp.ts'
 import { earningsTools } from '../market/earnings/mcp.ts'
 import { escrowTools } from '../market/escrows/mcp.ts'
+import { feedbackTools } from '../market/feedback/mcp.ts'
 import { intentTools } from '../market/intents/mcp.ts'
 import { linkTools } from '../market/links/mcp.ts'
 import { merchantTools } from '../market/merchants/mcp.ts'
@@ -30,6 +31,7 @@ export const tools: readonly Tool[] = [
   ...escrowTools,
   ...rankTools,
   ...merchantTools,
+  ...feedbackTools,
   ...intentTools,
   ...messengerTools,
 ]

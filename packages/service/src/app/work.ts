@@ -25,6 +25,7 @@ import { receiptsWorker } from '../market/proofs/receipts-worker.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
 import { sweepQuotas } from '../market/quotas/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
+import { readRegistrations } from '../market/registrations/schedule.ts'
 import { sweepReviewChanges } from '../market/reviews/answers.ts'
 import type { Work } from './workers.ts'
 
@@ -51,6 +52,7 @@ export function marketWork(context: Context): Work {
       sweepEmbedders(context),
       ...(learns(context.config.embedder) ? [learnSchedule(context)] : []),
       refreshOffers(context),
+      readRegistrations(context),
       sweepNotices(context),
       searchRings(context),
     ],

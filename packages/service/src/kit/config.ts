@@ -64,6 +64,8 @@ export interface Config extends CommonConfig {
   discoveryIndex: 'memory' | 'postgres'
   /** URL of a catalogue of x402 resources that discovery queries too, if any. */
   catalogueUrl: string | undefined
+  /** Base URL of an IPFS gateway for registration files, if any. */
+  ipfsGatewayUrl: string | undefined
   /** Whether owners can queue purchases (intents) for their agents. */
   hasIntents: boolean
   /** Chats of owners; without them wallets cannot be linked to chats. */

@@ -6,6 +6,7 @@ import {
   commissionEscrowAbi,
   identityRegistryAbi,
   merchantRegistryAbi,
+  reputationRegistryAbi,
   reviewRegistryAbi,
   splitRouterAbi,
 } from '@referrer/protocol/abi'
@@ -18,6 +19,9 @@ import {
   type Hex,
   toEventSelector,
 } from 'viem'
+
+/** Others may change this contract at any time, and nothing rests on it: an event that cannot be read is left out. */
+const FOREIGN: ContractName = 'ReputationRegistry'
 
 const FOLLOWED = {
   AddressRegistry: { abi: addressRegistryAbi, events: ['AddressSet'] },
@@ -52,6 +56,7 @@ const FOLLOWED = {
     ],
   },
   SplitRouter: { abi: splitRouterAbi, events: ['PayoutDeferred', 'PayoutClaimed'] },
+  ReputationRegistry: { abi: reputationRegistryAbi, events: ['NewFeedback', 'FeedbackRevoked'] },
 } as const
 
 type Followed = typeof FOLLOWED
@@ -87,12 +92,27 @@ export interface EventReader {
   decode(logs: Log[]): MarketEvent[]
 }
 
+function readArgs(
+  contract: ContractName,
+  decode: EventDecoder,
+  log: Log,
+): Record<string, unknown> | undefined {
+  try {
+    return decode(log)
+  } catch (error) {
+    if (contract === FOREIGN) return undefined
+    throw error
+  }
+}
+
 /** Builds the log filter and the decoder for the contracts of one chain. */
 export function createEventReader(contracts: ChainConfig['contracts']): EventReader {
   const contractAt = new Map<string, ContractName>()
   const eventOf = new Map<string, { name: string; decode: EventDecoder }>()
   for (const contract of Object.keys(FOLLOWED) as ContractName[]) {
-    for (const address of [contracts[contract]].flat()) contractAt.set(address.toLowerCase(), contract)
+    const addresses = [contracts[contract] ?? []].flat()
+    if (addresses.length === 0) continue
+    for (const address of addresses) contractAt.set(address.toLowerCase(), contract)
     const { abi, events } = FOLLOWED[contract]
     for (const name of events) {
       const event = getAbiItem({ abi, name } as never) as AbiEvent
@@ -106,7 +126,8 @@ export function createEventReader(contracts: ChainConfig['contracts']): EventRea
       const event = contract && eventOf.get(`${contract}/${log.topics[0]}`)
       // The filter matches any address with any topic, so it also returns events that are indexed for another contract only.
       if (!contract || !event) return []
-      const args = event.decode(log)
+      const args = readArgs(contract, event.decode, log)
+      if (!args) return []
       const { address, blockNumber, logIndex, transactionHash, timestamp } = log
       return [
         { contract, name: event.name, args, address, blockNumber, logIndex, transactionHash, timestamp },

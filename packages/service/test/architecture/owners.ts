@@ -12,6 +12,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'market/checklists': ['market.checklists'],
   'market/dead-letters': ['market.dead_letters'],
   'market/escrows': ['chain.escrows', 'chain.payouts', 'chain.skipped_escrows'],
+  'market/feedback': ['chain.feedback', 'chain.feedback_counts'],
   'market/intents': ['market.intents', 'market.purchase_drafts'],
   'market/merchants': [
     'chain.merchants',
@@ -21,7 +22,12 @@ export const OWNERS: Record<string, readonly string[]> = {
     'market.products',
   ],
   'market/messenger': ['market.burned_nonces', 'market.chat_links', 'market.link_codes'],
+<<<<<<< HEAD
   'market/proofs': ['market.proofs', 'market.receipts', 'market.spent_receipts'],
+=======
+  'market/proofs': ['market.proofs'],
+  'market/registrations': ['market.registrations'],
+>>>>>>> h-erc8004
   'market/reviews': [
     'chain.reviews',
     'chain.review_edits',

@@ -6,6 +6,8 @@ import { routes } from '../../src/app/routes.ts'
 import { mintForChat } from '../../src/market/messenger/operations.ts'
 import { cookieOf, must, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
+import { publishBuyerReview } from './escrows.ts'
+import { buy } from './market.ts'
 import type { Traded } from './traded.ts'
 
 export interface Example {
@@ -109,6 +111,20 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     }),
     'GET /v1/agent/{id}/earnings': () => asReviewer(`/v1/agent/${reviewerAgentId}/earnings`),
     'GET /v1/agent/{id}/escrows': () => asReviewer(`/v1/agent/${reviewerAgentId}/escrows`),
+    'GET /v1/agent/{id}/feedback': () => ({ path: `/v1/agent/${reviewerAgentId}/feedback` }),
+    'GET /v1/merchant/{id}/feedback': () => ({ path: `/v1/merchant/${shop.merchantId}/feedback` }),
+    'GET /v1/review/{id}/feedback': async () => {
+      const deposit = await buy(m, buyer, {
+        product: shop.product,
+        reviewId: BigInt(review.reviewId),
+        reviewerAgentId: BigInt(reviewerAgentId),
+        buyerAgentId: BigInt(buyerAgentId),
+      })
+      const body = await publishBuyerReview(m, buyer, deposit)
+      await m.indexed()
+      await must(call('POST', '/v1/review/register', { as: buyer, body }))
+      return { path: `/v1/review/${body.review_id}/feedback` }
+    },
     'GET /v1/escrow/{id}/status': () => asReviewer(`/v1/escrow/${escrowId}/status?agent_id=${buyerAgentId}`),
     'GET /v1/review/{id}/comparison': () => ({ path: `/v1/review/${review.reviewId}/comparison` }),
     'POST /v1/review/{id}/dispute': async () => ({

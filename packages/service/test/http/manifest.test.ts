@@ -159,6 +159,7 @@ describe('GET /.well-known/referrer-agent', () => {
         splitRouter: addresses.SplitRouter,
         reviewRegistry: addresses.ReviewRegistry,
         identityRegistry: addresses.IdentityRegistry,
+        reputationRegistry: addresses.ReputationRegistry,
         attestationPubKey: keys[at],
         attestationPubKeys: [keys[at]],
         leastAmount: '10000',
@@ -209,6 +210,7 @@ describe('GET /.well-known/referrer-agent', () => {
       'splitRouter',
       'reviewRegistry',
       'identityRegistry',
+      'reputationRegistry',
       'leastAmount',
     ])
   })

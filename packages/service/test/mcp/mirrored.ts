@@ -146,6 +146,13 @@ export const MIRRORS: Mirror[] = [
     { name: 'A product' },
   ],
   [
+    'feedback',
+    'get_feedback',
+    (m) => ({ agent_id: m.shop.merchantId }),
+    (m) => [`/v1/agent/${m.shop.merchantId}/feedback`],
+    { feedback: [], given: 0 },
+  ],
+  [
     'whether an endpoint can sell',
     'check_readiness',
     (m) => ({ resource: m.endpoint }),

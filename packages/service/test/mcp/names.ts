@@ -11,6 +11,7 @@ export const READS = [
   ...['list_reviews', 'get_review', 'get_agent', 'get_earnings', 'list_escrows', 'get_escrow_status'],
   ...['get_escrow_terms', 'get_review_rank', 'get_merchant', 'get_merchant_product', 'check_readiness'],
   'check_review_content',
+  'get_feedback',
 ]
 export const WRITES = [
   ...[

@@ -1,7 +1,9 @@
 // Text by strangers reaches a model as data: the server, its tools and every answer with such text say so.
 import { registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../calls.ts'
 import { must } from '../http/caller.ts'
+import { send } from '../http/chain.ts'
 import { exampleOf } from '../http/examples.ts'
 import { publishReview } from '../http/market.ts'
 import { startTradedMarket, type Traded } from '../http/traded.ts'
@@ -64,6 +66,8 @@ beforeAll(async () => {
   const agentId = BigInt(m.reviewerAgentId)
   const { internalId } = await publishReview(m, reviewer, { agentId, content, product, proofId: 9_001n })
   const hostile = Number(await registerIdentity(m.market, stranger, `https://agent.test/${MARK}`))
+  const feedback = [merchantId, 1n, 0, MARK, MARK, ORDER, MARK, product.productId]
+  await send(m, call(m, stranger, 'ReputationRegistry', 'giveFeedback', feedback))
   await m.indexed()
   await must(m.call('POST', '/v1/agent/register', { as: stranger, body: { agent_id: hostile } }))
   await exampleOf(m, 'GET /v1/discover')
@@ -76,6 +80,7 @@ beforeAll(async () => {
     list_reviews: { merchant_id: merchantId, product_id: product.productId },
     get_review: { internal_id: internalId },
     get_agent: { agent_id: hostile },
+    get_feedback: { agent_id: merchantId },
     get_merchant: { merchant_id: merchantId },
     get_merchant_product: { merchant_id: merchantId, product_id: product.productId },
   }

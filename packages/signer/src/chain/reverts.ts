@@ -47,6 +47,6 @@ export function readRevert(error: unknown): unknown {
   const { errorName = '', args = [] } = reverted.data ?? {}
   const sentence = SENTENCES[errorName]?.(args)
   return new Refused(
-    sentence ?? `the contract refuses: ${errorName || (reverted.reason ?? 'no reason given')}`,
+    sentence ?? `the contract refuses: ${reverted.reason ?? (errorName || 'no reason given')}`,
   )
 }

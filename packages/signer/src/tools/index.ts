@@ -3,6 +3,7 @@ import { bindEscrow } from './bind.ts'
 import { buyProduct } from './buy.ts'
 import { signCharge } from './charge.ts'
 import { updateReviewContent } from './edit.ts'
+import { mirrorReviewTool } from './mirror.ts'
 import { payForProduct } from './pay.ts'
 import { publishEscrowReview } from './publish.ts'
 import { reviewPurchaseTool } from './review-purchase.ts'
@@ -22,6 +23,7 @@ export const tools: readonly Tool[] = [
   updateReviewContent,
   bindEscrow,
   settleFallback,
+  mirrorReviewTool,
   ...signTools,
   signCharge,
 ]

@@ -8,6 +8,7 @@ export const UNTRUSTED = 'untrusted_text'
 const UNTRUSTED_FIELDS = new Set([
   ...['name', 'description', 'category', 'content_json', 'agent_uri', 'metadata_uri', 'card_uri'],
   ...['landing_page_url', 'endpoint_url', 'merchant_endpoint'],
+  ...['tag1', 'tag2', 'endpoint', 'feedback_uri', 'image'],
 ])
 /** A commitment to sign is our own text, although its fields have names of `UNTRUSTED_FIELDS`. */
 const OWN_FIELD = 'commitment'

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { accountShown, hex32, momentShown, wholeNumber } from '../../kit/fields.ts'
 import { address, hex, timeInSeconds, whole } from '../../kit/json-values.ts'
 import { Commission, commissionOf } from '../earnings/commission.ts'
+import { RegistrationShown } from '../registrations/shapes.ts'
 import type { AgentRow } from './store.ts'
 
 const registeredAt = momentShown.meta({
@@ -41,6 +42,7 @@ export const Agent = z
     flagged: z.boolean(),
     review_count: wholeNumber.meta({ about: 'Of published reviews.' }),
     reviewed_products: z.array(z.object({ merchant_id: wholeNumber, product_id: hex32 })),
+    registration: RegistrationShown.optional(),
   })
   .meta({ id: 'Agent' })
 
@@ -74,7 +76,12 @@ export interface Reviewed {
 }
 
 /** An agent by itself; missing values are empty. */
-export function agentOf(recovery: Recovery.Recovery, row: AgentRow, { count, products }: Reviewed): Agent {
+export function agentOf(
+  recovery: Recovery.Recovery,
+  row: AgentRow,
+  { count, products }: Reviewed,
+  registration: RegistrationShown | undefined,
+): Agent {
   return {
     agent_id: whole(row.agent_id),
     owner_address: address(recovery, row.owner),
@@ -90,6 +97,7 @@ export function agentOf(recovery: Recovery.Recovery, row: AgentRow, { count, pro
       merchant_id: whole(merchant_id),
       product_id: hex(product_id),
     })),
+    ...(registration && { registration }),
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type Table,
   writeChanges,
 } from '../../machinery/db/rows.ts'
+import { readAgain } from '../registrations/store.ts'
 
 export type IdentityEvent = EventOf<'IdentityRegistry'>
 
@@ -42,6 +43,7 @@ export async function applyIdentityEvents(
   const rows = new Changes()
   const changesOfHands: Row[] = []
   const minted: Row[] = []
+  const moved: bigint[] = []
   for (const event of events) {
     const at = event.timestamp
     if (event.name === 'Transfer') {
@@ -59,8 +61,10 @@ export async function applyIdentityEvents(
     }
     const key = { chain_id: chainId, agent_id: event.args.agentId }
     if (event.name === 'Registered') rows.change(key, { uri: event.args.agentURI })
-    else if (event.name === 'URIUpdated') rows.change(key, { uri: event.args.newURI })
-    else if (event.args.metadataKey === 'agentWallet') {
+    else if (event.name === 'URIUpdated') {
+      rows.change(key, { uri: event.args.newURI })
+      moved.push(event.args.agentId)
+    } else if (event.args.metadataKey === 'agentWallet') {
       const { metadataValue } = event.args
       rows.change(key, { wallet: metadataValue.length === ADDRESS_LENGTH ? metadataValue : zeroAddress })
     }
@@ -69,6 +73,7 @@ export async function applyIdentityEvents(
     writeChanges(tx, identities, rows),
     insertRows(tx, ownershipChanges, changesOfHands),
     insertRows(tx, records, minted, learnedAgain(records)),
+    readAgain(tx, chainId, moved),
   ])
 }
 

@@ -9,6 +9,7 @@ import { reread } from '../../kit/onchain.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { offsetOf } from '../../machinery/db/page.ts'
 import { inOneSnapshot } from '../../machinery/db/snapshot.ts'
+import { registrationOf } from '../registrations/operations.ts'
 import { type Agent, type AgentEntry, type AgentList, agentOf, entryOf, type Reviewed } from './agent.ts'
 import { countReviewsOfAgent, productsReviewedBy } from './reviewed.ts'
 import { type AgentRow, agentsOfOwner, countAgents, findAgents, listAgents } from './store.ts'
@@ -86,9 +87,13 @@ export async function getAgent(
   agentId: bigint,
 ): Promise<Agent> {
   const key = { chainId, agentId }
-  const [row, reviewed] = await Promise.all([readAgent(context)(key), readReviewed(context)(key)])
+  const [row, reviewed, registration] = await Promise.all([
+    readAgent(context)(key),
+    readReviewed(context)(key),
+    registrationOf(context, key),
+  ])
   if (!row) throw refused('not found', `agent ${agentId} not found`)
-  return agentOf(context.recovery, row, reviewed)
+  return agentOf(context.recovery, row, reviewed, registration)
 }
 
 /**

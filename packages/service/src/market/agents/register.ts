@@ -6,6 +6,7 @@ import { MarketError } from '../../kit/market-error.ts'
 import { bestEffort, identityUri, ownerOf, reread } from '../../kit/onchain.ts'
 import { resolveOwner } from '../../kit/owner.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
+import { queueReading } from '../registrations/store.ts'
 import { untilIndexed } from './operations.ts'
 import { type AgentRow, insertRegistration } from './store.ts'
 
@@ -35,6 +36,7 @@ export async function registerAgent(
     profileOf(chain, agentId),
   ])
   if (!isFirst) throw new MarketError('already exists', 'agent already registered')
+  await queueReading(context.sql, chainId, agentId)
   await untilIndexed(context, chain, agentId, (agent) => isAsTold(agent, told))
   return owner
 }

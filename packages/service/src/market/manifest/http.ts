@@ -26,6 +26,9 @@ const Manifest = z
         splitRouter: accountShown,
         reviewRegistry: accountShown,
         identityRegistry: accountShown.optional(),
+        reputationRegistry: accountShown.optional().meta({
+          about: 'ERC-8004 feedback, which this market shows and never counts.',
+        }),
         attestationPubKey: publicKey.optional(),
         attestationPubKeys: z.array(publicKey).optional().meta({
           about: 'The keys whose ref links count: the one that signs, then the one before it.',

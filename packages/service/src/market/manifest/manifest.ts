@@ -10,6 +10,8 @@ export interface ManifestChain {
   reviewRegistry: Address
   /** Left out when the chain has no identity registry. */
   identityRegistry?: Address
+  /** ERC-8004 feedback; left out when the market shows none of the chain. */
+  reputationRegistry?: Address
   /** Left out, like `attestationPubKeys`, when no key signs the chain's ref links. */
   attestationPubKey?: string
   /** The keys of valid ref links: the signing key, then the previous one. */
@@ -93,7 +95,10 @@ function chainEntry({ config: { chainId, contracts, leastAmount }, attestation }
     chainId,
     splitRouter: contracts.SplitRouter.at(-1) ?? zeroAddress,
     reviewRegistry: contracts.ReviewRegistry,
-    ...(contracts.IdentityRegistry !== zeroAddress && { identityRegistry: contracts.IdentityRegistry }),
+    ...(contracts.IdentityRegistry !== zeroAddress && {
+      identityRegistry: contracts.IdentityRegistry,
+      ...(contracts.ReputationRegistry && { reputationRegistry: contracts.ReputationRegistry }),
+    }),
     ...(attestation && keysOf(attestation)),
     leastAmount: String(leastAmount),
   }

@@ -6,6 +6,7 @@ import type { Chain, Context } from '../../kit/context.ts'
 import { whole } from '../../kit/json-values.ts'
 import { MarketError, unavailable } from '../../kit/market-error.ts'
 import { identityUri, ownerOf, reread } from '../../kit/onchain.ts'
+import { queueReading } from '../registrations/store.ts'
 import { notOwner } from './refusals.ts'
 import type { Registered } from './shapes.ts'
 import { isRecorded, recordMerchant } from './store.ts'
@@ -33,6 +34,7 @@ export async function registerMerchant(
   if (!isActive) throw new MarketError('conflict', 'merchant is not active on-chain')
   const isNew = await recordMerchant(sql, chainId, merchantId, (await identityUri(chain, merchantId)) ?? null)
   if (!isNew) throw alreadyRegistered()
+  await queueReading(sql, chainId, merchantId)
   return { merchant_id: whole(merchantId), owner_address: owner }
 }
 

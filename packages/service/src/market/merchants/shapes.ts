@@ -2,6 +2,7 @@ import { parseWebUrl } from '@referrer/net'
 // Schemas of merchants' requests and answers, for both doors.
 import { z } from 'zod'
 import { accountShown, bodyId, hex32, momentShown, productId, text, wholeNumber } from '../../kit/fields.ts'
+import { RegistrationShown } from '../registrations/shapes.ts'
 
 const MAX_URL = 2_048
 
@@ -61,6 +62,7 @@ export const Merchant = z
     description: z.string().optional(),
     landing_page_url: z.string().optional(),
     product_ids: z.array(hex32).meta({ about: 'Open and closed products, ascending.' }),
+    registration: RegistrationShown.optional().meta({ about: 'Only of a merchant by itself.' }),
   })
   .meta({ id: 'Merchant' })
 

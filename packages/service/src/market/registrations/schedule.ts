@@ -1,0 +1,135 @@
+// Reads the registration files of agents and merchants: each rarely, few at a time, and one at a time of each host.
+import { guardedFetch, HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
+import { ProtocolError, Registration } from '@referrer/protocol'
+import type { Context } from '../../kit/context.ts'
+import { LONGEST_URI } from '../../kit/onchain.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
+import type { StoredFile } from './shapes.ts'
+import { type DueRow, noteReading, postpone, takeDue } from './store.ts'
+
+const EVERY_SECONDS = 15
+/** How many are read in one run: strangers choose the URIs, and their hosts did not ask for us. */
+const AT_ONCE = 20
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const WEEK = 7 * 24 * HOUR
+/** Others of a host that is read in this run. */
+const NEXT_OF_HOST = 5 * MINUTE
+const MAX_BYTES = 64 * 1024
+/** What is kept of a file. */
+const KEPT = { name: 100, description: 1_000, url: 512, services: 10 }
+
+type ReadingContext = Pick<Context, 'sql' | 'clock' | 'chains' | 'config' | 'lookup' | 'log'>
+
+export const readRegistrations = (context: Context): Schedule => ({
+  name: 'read-registrations',
+  everySeconds: EVERY_SECONDS,
+  run: ({ signal }) => readDue(context, signal),
+})
+
+/** Reads what is due, up to a limit. Exported for tests. */
+export async function readDue(context: ReadingContext, signal: AbortSignal): Promise<void> {
+  const { sql, clock } = context
+  const now = new Date(clock())
+  const until = new Date(now.getTime() + HOUR)
+  const rows = await takeDue(sql, { now, until, limit: AT_ONCE })
+  const hosts = new Set<string>()
+  const [first, later]: [DueRow[], DueRow[]] = [[], []]
+  for (const row of rows) {
+    const host = sourceOf(context, row.uri)?.host
+    if (host !== undefined && hosts.has(host)) later.push(row)
+    else first.push(row)
+    if (host !== undefined) hosts.add(host)
+  }
+  await postpone(sql, later, new Date(now.getTime() + NEXT_OF_HOST))
+  await Promise.all(
+    first.map(async (row) => {
+      const { file, nextMs, isFailure } = await readRow(context, row, signal)
+      // A request that we aborted is no failure of the host; it is due again in an hour.
+      if (signal.aborted) return
+      const failures = isFailure ? row.failures + 1 : 0
+      const nextReadAt = new Date(now.getTime() + nextMs)
+      await noteReading(sql, row, { file, failures, nextReadAt, now, until })
+    }),
+  )
+}
+
+interface Outcome {
+  file?: StoredFile
+  isFailure?: boolean
+  /** Until it is read again, unless the URI changes. A reorganisation may put an earlier URI back without an event. */
+  nextMs: number
+}
+
+async function readRow(context: ReadingContext, row: DueRow, signal: AbortSignal): Promise<Outcome> {
+  const chain = context.chains.get(Number(row.chain_id))
+  if (!chain || row.uri === '' || Buffer.byteLength(row.uri) > LONGEST_URI) return { nextMs: WEEK }
+  const identity = {
+    chainId: chain.config.chainId,
+    identityRegistry: chain.config.contracts.IdentityRegistry,
+    agentId: row.agent_id,
+  }
+  const seldom = Math.min(HOUR * 2 ** row.failures, WEEK)
+  try {
+    const inUri = Registration.fromDataUri(row.uri)
+    if (inUri !== undefined) return { file: storedOf(Registration.parse(inUri), identity), nextMs: WEEK }
+    const source = sourceOf(context, row.uri)
+    // Such as `ipfs://` without a gateway, which may be configured one day.
+    if (!source) return { nextMs: WEEK }
+    const text = await fetchText(context, source, signal)
+    if (text === undefined) return { isFailure: true, nextMs: seldom }
+    return { file: storedOf(Registration.parse(text), identity), nextMs: WEEK }
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    return { isFailure: true, nextMs: seldom }
+  }
+}
+
+/** Where a URI is fetched; undefined when it is not. Plain http is for sandboxes. */
+function sourceOf({ config }: ReadingContext, uri: string): URL | undefined {
+  const [, path] = /^ipfs:\/\/(?:ipfs\/)?([A-Za-z0-9][\w.\-/]{0,500})$/.exec(uri) ?? []
+  if (path !== undefined) {
+    return config.ipfsGatewayUrl ? new URL(`${config.ipfsGatewayUrl}/ipfs/${path}`) : undefined
+  }
+  const url = parseWebUrl(uri)
+  return url && (url.protocol === 'https:' || config.allowPrivateHosts) ? url : undefined
+}
+
+async function fetchText(
+  { config, lookup, log }: ReadingContext,
+  url: URL,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const isOurs = config.ipfsGatewayUrl !== undefined && url.href.startsWith(`${config.ipfsGatewayUrl}/`)
+  const reach = { allowPrivateHosts: config.allowPrivateHosts, lookup, ...(isOurs && { isOurs }) }
+  try {
+    const { status, body } = await guardedFetch(reach, url, { maxBytes: MAX_BYTES, signal })
+    return status === 200 ? body.toString('utf8') : undefined
+  } catch (error) {
+    if (!(error instanceof HostNotAllowed || error instanceof Unreachable)) throw error
+    log.debug({ host: url.host, reason: error.message }, 'a registration file could not be read')
+    return undefined
+  }
+}
+
+function storedOf(
+  file: Registration.Registration,
+  identity: Registration.Registration['registrations'][number],
+): StoredFile {
+  const { image, active, x402Support } = file
+  return {
+    name: cut(file.name, KEPT.name),
+    description: cut(file.description, KEPT.description),
+    ...(image !== '' && image.length <= KEPT.url && { image }),
+    services: file.services
+      .filter(({ endpoint }) => endpoint.length <= KEPT.url)
+      .slice(0, KEPT.services)
+      .map(({ name, endpoint }) => ({ name, endpoint })),
+    ...(active !== undefined && { active }),
+    ...(x402Support !== undefined && { x402_support: x402Support }),
+    names_agent: Registration.names(file, identity),
+  }
+}
+
+const cut = (text: string, longest: number) =>
+  text.length > longest ? text.slice(0, longest).toWellFormed() : text

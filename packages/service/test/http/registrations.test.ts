@@ -1,0 +1,209 @@
+// Registration files at the URIs of agents and merchants: who reads them, when, and what is shown.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { registerIdentity } from '@referrer/contracts/local'
+import { Registration } from '@referrer/protocol'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Chain } from '../../src/kit/context.ts'
+import { readDue } from '../../src/market/registrations/schedule.ts'
+import { call } from '../calls.ts'
+import { must } from './caller.ts'
+import { send } from './chain.ts'
+import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
+import { openRecorded } from './merchants.ts'
+
+const HOUR = 3_600_000
+const lookup = async () => [{ address: '127.0.0.1', family: 4 as const }]
+
+let m: TestMarket
+let server: Server
+let port: number
+let agentId: bigint
+let asked: string[] = []
+let answer: { status: number; body: string }
+const clock = { now: Date.now() }
+
+beforeAll(async () => {
+  m = await startTestMarket({ env: { ALLOW_PRIVATE_HOSTS: 'true' }, overrides: { ...NO_WORK, lookup } })
+  server = createServer((request, response) => {
+    asked.push(`${request.headers.host?.split(':')[0]}${request.url}`)
+    response.writeHead(answer.status).end(answer.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+  // The first one is 0, which the route refuses.
+  await registerIdentity(m.market, m.market.accounts.stranger)
+  agentId = await newAgent('')
+})
+afterAll(async () => {
+  server.close()
+  await m.close()
+})
+beforeEach(() => {
+  asked = []
+  answer = { status: 200, body: fileOf('Meteo') }
+})
+
+const fileOf = (name: string, change: object = {}) =>
+  JSON.stringify({
+    type: Registration.TYPE,
+    name,
+    description: 'Asks for the weather',
+    image: 'https://agent.test/a.png',
+    services: [{ name: 'MCP', endpoint: 'https://agent.test/mcp', version: '1' }],
+    active: true,
+    x402Support: true,
+    registrations: [
+      { agentId: 1, agentRegistry: `eip155:${m.chainId}:${m.market.addresses.IdentityRegistry}` },
+    ],
+    ...change,
+  })
+
+const urlOf = (host: string, path = '/agent.json') => `http://${host}:${port}${path}`
+
+async function newAgent(uri: string): Promise<bigint> {
+  const { reviewer } = m.market.accounts
+  const id = await registerIdentity(m.market, reviewer, uri)
+  await m.indexed()
+  await must(m.call('POST', '/v1/agent/register', { as: reviewer, body: { agent_id: Number(id) } }))
+  return id
+}
+
+async function setUri(uri: string, id = agentId): Promise<void> {
+  await send(m, call(m, m.market.accounts.reviewer, 'IdentityRegistry', 'setAgentURI', [id, uri]))
+  await m.indexed()
+}
+
+/** One run of the schedule, `hours` after the one before. */
+async function read(hours = 0.2, config: object = {}): Promise<void> {
+  clock.now += hours * HOUR
+  const chain = { config: { chainId: m.chainId, contracts: m.market.addresses } } as unknown as Chain
+  const context = {
+    sql: m.sql,
+    clock: () => clock.now,
+    chains: new Map([[m.chainId, chain]]),
+    config: { allowPrivateHosts: true, ...config } as never,
+    lookup,
+    log: pino({ enabled: false }),
+  }
+  await readDue(context, new AbortController().signal)
+}
+
+const shown = async (id = agentId) => (await must(m.call('GET', `/v1/agent/${id}`))).registration
+
+describe('a registration file', () => {
+  it('at the URI of an agent is read and shown beside what the interface has', async () => {
+    await setUri(urlOf('agent.test'))
+    await read()
+    expect(asked).toEqual(['agent.test/agent.json'])
+    const agent = await must(m.call('GET', `/v1/agent/${agentId}`))
+    expect(agent.agent_uri).toBe(urlOf('agent.test'))
+    expect(agent.registration).toEqual({
+      name: 'Meteo',
+      description: 'Asks for the weather',
+      image: 'https://agent.test/a.png',
+      services: [{ name: 'MCP', endpoint: 'https://agent.test/mcp' }],
+      active: true,
+      x402_support: true,
+      names_agent: true,
+      read_at: expect.any(String),
+    })
+  })
+
+  it('is read again in a week, and stays when it cannot be', async () => {
+    await read(24)
+    expect(asked).toEqual([])
+    answer = { status: 200, body: fileOf('Anew') }
+    await read(7 * 24)
+    expect((await shown()).name).toBe('Anew')
+    for (const body of ['<html>', '['.repeat(100), `{"a":"${'b'.repeat(70_000)}"}`]) {
+      answer = { status: 200, body }
+      await read(7 * 24)
+      expect((await shown()).name).toBe('Anew')
+    }
+    answer = { status: 500, body: fileOf('Broken') }
+    await read(7 * 24)
+    expect(asked).toHaveLength(5)
+    expect((await shown()).name).toBe('Anew')
+  })
+
+  it('of another URI is not shown any more, and the new one is read soon', async () => {
+    await setUri(urlOf('other.test'))
+    expect(await shown()).toBeUndefined()
+    answer = { status: 200, body: fileOf('Other') }
+    await read()
+    expect(asked).toEqual(['other.test/agent.json'])
+    expect((await shown()).name).toBe('Other')
+    // Not more often than every ten minutes, however often the URI changes.
+    await setUri(urlOf('third.test'))
+    asked = []
+    await read(0.01)
+    await setUri(urlOf('fourth.test'))
+    await read(0.01)
+    expect(asked).toHaveLength(0)
+    await read(1)
+    expect(asked).toEqual(['fourth.test/agent.json'])
+  })
+
+  it('in the URI itself needs no host', async () => {
+    await setUri(Registration.toDataUri(fileOf('Inside')))
+    await read(1)
+    expect((await shown()).name).toBe('Inside')
+    expect(asked).toEqual([])
+  })
+
+  it('at ipfs:// is read through the gateway of the operator, and not at all without one', async () => {
+    await setUri('ipfs://bafy/agent.json')
+    await read(1)
+    expect(await shown()).toBeUndefined()
+    expect(asked).toEqual([])
+    await read(8 * 24, { ipfsGatewayUrl: `http://gateway.test:${port}` })
+    expect(asked).toEqual(['gateway.test/ipfs/bafy/agent.json'])
+    expect((await shown()).name).toBe('Meteo')
+  })
+
+  it('in our own network, by plain http or of another scheme is not fetched', async () => {
+    for (const uri of [urlOf('127.0.0.1'), 'file:///etc/passwd', 'ftp://agent.test/a']) {
+      await setUri(uri)
+      await read(8 * 24, { allowPrivateHosts: false })
+    }
+    await setUri(`https://inside.test:${port}/a`)
+    await read(8 * 24, { allowPrivateHosts: false })
+    expect(asked).toEqual([])
+    expect(await shown()).toBeUndefined()
+  })
+
+  it('is asked for one at a time of each host', async () => {
+    const others = [await newAgent(urlOf('crowd.test', '/1')), await newAgent(urlOf('crowd.test', '/2'))]
+    await read(1)
+    expect(asked).toHaveLength(1)
+    await read(1)
+    expect(asked.sort()).toEqual(['crowd.test/1', 'crowd.test/2'])
+    for (const id of others) expect((await shown(id)).name).toBe('Meteo')
+  })
+
+  it('is cut to what is shown', async () => {
+    const service = { name: 'web', endpoint: 'https://a.test' }
+    await setUri(urlOf('long.test'))
+    answer.body = fileOf('n'.repeat(500), {
+      description: 'd'.repeat(3_000),
+      image: 'javascript:alert(1)',
+      services: Array(40).fill(service),
+    })
+    await read(1)
+    const { name, description, image, services } = await shown()
+    expect([name.length, description.length, image, services.length]).toEqual([100, 1_000, undefined, 10])
+  })
+
+  it('of a merchant is shown with the merchant by itself', async () => {
+    const { merchant } = m.market.accounts
+    const merchantId = await openRecorded(m)
+    const uri = Registration.toDataUri(fileOf('Shop'))
+    await send(m, call(m, merchant, 'IdentityRegistry', 'setAgentURI', [merchantId, uri]))
+    await m.indexed()
+    await read(1)
+    const { registration } = await must(m.call('GET', `/v1/merchant/${merchantId}`))
+    expect(registration).toMatchObject({ name: 'Shop', names_agent: false })
+  })
+})
