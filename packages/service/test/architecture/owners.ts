@@ -34,6 +34,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'market/spending': ['market.spending_limits'],
   'market/verifications': ['market.shop_verifications'],
   'market/votes': ['market.ballots', 'market.votes'],
+  'market/webhooks': ['market.webhooks', 'market.webhook_deliveries'],
   'market/quotas': ['market.written'],
   'derived/following': ['market.pending_changes'],
   'derived/opinions': [
@@ -64,6 +65,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'derived/rings': ['market.rings', 'market.ring_members', 'market.ring_searches', 'market.ring_shops'],
   'derived/listings': ['market.listings', 'market.searched_words'],
   'derived/notices': ['market.notices'],
+  'derived/webhooks': ['market.webhook_changes'],
   'derived/offers': ['market.offers'],
   'derived/texts': ['market.texts_to_embed'],
   'discovery/embeddings': [
