@@ -15,6 +15,9 @@ export const webhooksWorker = (context: Context): Worker => ({
   async run(signal, frame) {
     const bell = new Bell()
     const turns = new Set<Promise<void>>()
+    const aborted = new Promise<void>((resolve) => {
+      frame.abort.addEventListener('abort', () => resolve(), { once: true })
+    })
     const start = (claimed: Claimed) => {
       const turn = sendTo(context, claimed)
         .catch((error: unknown) => frame.failing(error))
@@ -37,9 +40,6 @@ export const webhooksWorker = (context: Context): Worker => ({
       if (!isBusy) await bell.wait(POLL_MS, signal)
     }
     // At the end of the drain nobody waits for an endpoint any more: when the lease has ended, the message is sent again.
-    const aborted = new Promise<void>((resolve) => {
-      frame.abort.addEventListener('abort', () => resolve(), { once: true })
-    })
     await Promise.race([Promise.all(turns), aborted])
   },
 })

@@ -99,7 +99,7 @@ async function wake(tx: Transaction, webhookIds: readonly string[], now: Date): 
     FROM unnest(${[...webhookIds]}::text[]) AS touched (webhook_id), LATERAL (
       SELECT count(*) FROM (
         SELECT FROM market.webhook_deliveries AS d WHERE d.webhook_id = touched.webhook_id AND d.next_at IS NOT NULL
-        LIMIT ${MOST_WAITING + 1}) AS some) AS waiting
+        LIMIT ${MOST_WAITING + 1}) AS first) AS waiting
     WHERE w.webhook_id = touched.webhook_id`
 }
 
