@@ -8,6 +8,7 @@ import type { SandboxAccount } from './state.ts'
 
 /** Signs the sandbox's ref links. As public as the accounts' keys. */
 const ATTESTATION_SEED: Hex = `0x${'5a'.repeat(32)}`
+const WEBHOOK_KEY = '5b'.repeat(32)
 
 /** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. */
 export async function attestationPubKey(): Promise<string> {
@@ -38,6 +39,7 @@ export async function startMarketService(
         private_key: privateKey,
       })),
     ),
+    WEBHOOK_KEYS: WEBHOOK_KEY,
     EMBEDDER: world.isEmbedding ? 'auto' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,
