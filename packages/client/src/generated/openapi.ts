@@ -936,7 +936,7 @@ export interface paths {
         put?: never;
         /**
          * Get a new secret
-         * @description For 24 hours messages have two signatures, by the new secret and by the one before.
+         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, and whoever saw one could ask for the secret.
          */
         post: operations["postWebhooksByIdRotate"];
         delete?: never;
@@ -5910,7 +5910,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": {
+                    webhook_id: string;
+                };
+            };
+        };
         responses: {
             /** @description Get a new secret */
             200: {

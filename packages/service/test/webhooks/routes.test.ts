@@ -57,7 +57,11 @@ describe('a webhook', () => {
     ] as const
     for (const [method, path] of paths) {
       const url = `/v1/webhooks/${id}${path}`
-      const body = path === '/replay' ? { body: { delivery_id: 'msg_1' } } : {}
+      const bodies: Record<string, object> = {
+        '/replay': { body: { delivery_id: 'msg_1' } },
+        '/rotate': { body: { webhook_id: id } },
+      }
+      const body = bodies[path] ?? {}
       expect(await world.m.call(method, url, { as: other.owner, ...body }), url).toMatchObject({
         status: 404,
         body: { error: 'not found' },
@@ -67,6 +71,17 @@ describe('a webhook', () => {
     expect((await must(world.m.call('GET', '/v1/webhooks', { as: other.owner }))).webhooks).toEqual([])
     expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, { as: owner })).status).toBe(204)
     expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, { as: owner })).status).toBe(404)
+  })
+
+  it('gives no new secret for the signature of a read, which covers no body', async () => {
+    const { id, owner } = await newHook(world, person.owner)
+    const timestamp = Math.floor(Date.now() / 1_000)
+    await must(world.m.call('GET', '/v1/webhooks', { as: owner, timestamp }))
+    const rotate = (ask: object) => world.m.call('POST', `/v1/webhooks/${id}/rotate`, { as: owner, ...ask })
+    expect(await rotate({ timestamp })).toMatchObject({ status: 400, body: { error: 'invalid request' } })
+    const other = { body: { webhook_id: 'wh_other' } }
+    expect((await rotate(other)).body).toEqual({ error: 'webhook_id must be that of the path' })
+    expect((await rotate({ body: { webhook_id: id } })).body.secret).toMatch(/^whsec_/)
   })
 
   it('has a URL that we may call', async () => {

@@ -386,7 +386,12 @@ describe('a secret', () => {
   it('that was rotated signs for a day beside the new one', async () => {
     const buyer = await newBuyer()
     const { hook } = buyer
-    const { secret } = await must(world.m.call('POST', `/v1/webhooks/${hook.id}/rotate`, { as: hook.owner }))
+    const { secret } = await must(
+      world.m.call('POST', `/v1/webhooks/${hook.id}/rotate`, {
+        as: hook.owner,
+        body: { webhook_id: hook.id },
+      }),
+    )
     expect(secret).not.toBe(hook.secret)
     await bought(buyer)
     await sendAll(world)

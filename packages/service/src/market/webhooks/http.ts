@@ -3,6 +3,7 @@ import { chainOf } from '../../kit/chain-of.ts'
 import type { Config } from '../../kit/config.ts'
 import { bodyId, clamp, integer, moment, momentShown, optional, text, wholeNumber } from '../../kit/fields.ts'
 import { time, whole } from '../../kit/json-values.ts'
+import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
 import type { DeliveryRow } from './deliveries.ts'
 import { EVENTS } from './events.ts'
@@ -74,6 +75,7 @@ const base = {
   auth: 'caller',
   isServed: ({ webhookKeys }: Config) => webhookKeys.length > 0,
 } as const
+const NOT_IN_PATH = 'webhook_id must be that of the path'
 const unknown = { 404: 'not found' } as const
 
 export const webhookRoutes: Route[] = [
@@ -226,13 +228,16 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks/{id}/rotate',
     summary: 'Get a new secret',
-    about: 'For 24 hours messages have two signatures, by the new secret and by the one before.',
+    about:
+      'For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, and whoever saw one could ask for the secret.',
     params,
+    body: { schema: z.object({ webhook_id: z.string().max(100) }), refusal: 'invalid request' },
     response: z
       .object({ webhook_id: z.string(), secret, old_secret_until: momentShown })
       .meta({ id: 'RotatedWebhook' }),
-    refusals: unknown,
-    async handle({ context, caller, params }) {
+    refusals: { ...unknown, 400: NOT_IN_PATH },
+    async handle({ context, caller, params, body }) {
+      if (body.webhook_id !== params.id) throw new MarketError('invalid input', NOT_IN_PATH)
       const { webhook, secret } = await rotateSecret(context, caller, params.id)
       const { webhook_id, old_secret_until } = webhook
       return { webhook_id, secret, old_secret_until: timeOrNull(old_secret_until) }
