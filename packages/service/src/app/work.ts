@@ -68,7 +68,8 @@ export function marketWork(context: Context): Work {
       listingsFollower(context),
       // Also without a messenger: when one is added, reminders of earlier purchases are due all the same.
       noticesFollower,
-      ...(hasWebhooks ? [webhooksFollower] : []),
+      // Also without keys: another process may have them, and its webhooks would miss what this one follows.
+      webhooksFollower,
     ],
     workers: [
       ...ofApi,

@@ -176,6 +176,7 @@ describe('what follows a purchase', () => {
     const reason = 'They used it wrongly.'
     await must(m.call('POST', `/v1/review/${link.reviewId}/dispute`, { as: author.owner, body: { reason } }))
     await deliver(world)
+    expect(told().author?.at(-1)).toBe('dispute.opened')
     await must(asAdmin(m, `disputes/${link.internalId}/resolve`, { note: 'Looked at it.', upheld: true }))
     await deliver(world)
     const disputed = ['dispute.opened', 'dispute.resolved']

@@ -286,6 +286,8 @@ describe('a webhook', () => {
     await bought(buyer)
     await until(() => idsAt(buyer.hook).length === 1, 'the message')
     await worker.abort()
+    // Nobody has waited for the answer, nor for the end of its time.
+    expect(await deliveriesOf(world, buyer.hook)).toMatchObject([{ attempts: 0 }])
     letGo()
   })
 

@@ -19,6 +19,7 @@ import {
   rotateSecret,
   testWebhook,
 } from './operations.ts'
+import { TIMEOUT_MS } from './post.ts'
 import type { WebhookRow } from './store.ts'
 
 const Webhook = z
@@ -209,6 +210,8 @@ export const webhookRoutes: Route[] = [
     path: '/v1/webhooks/{id}/test',
     summary: 'Send a test message now',
     about: 'Its type is `webhook.test`. When it is delivered, a disabled webhook is enabled again.',
+    perSecond: 5,
+    answerTimeoutMs: TIMEOUT_MS + 5_000,
     params,
     response: z
       .object({
