@@ -3,7 +3,7 @@ import { queueChanges } from './store.ts'
 
 /**
  * Keeps the changes that webhooks may be told of until the chain has confirmed them; `announce.ts` takes them from there. Where no webhook
- * of the chain is enabled, it is one statement for a batch that writes nothing.
+ * of the chain is enabled, it looks once for a batch and writes nothing.
  */
 export const webhooksFollower: Follower = {
   async follow({ tx, chain, changes, now }: Batch) {

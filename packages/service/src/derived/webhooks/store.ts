@@ -6,6 +6,10 @@ type Announced = Extract<Change, { what: 'purchase' | 'review' | 'ballot' }>
 const isAnnounced = (change: Change): change is Announced =>
   change.what === 'purchase' || change.what === 'review' || change.what === 'ballot'
 
+const hasWebhook = async (sql: Queryable, chainId: number): Promise<boolean> =>
+  (await sql`SELECT FROM market.webhooks WHERE chain_id = ${chainId} AND disabled_at IS NULL LIMIT 1`).count > 0
+
+/** Keeps changes, if a webhook of the chain is enabled. */
 export async function queueChanges(
   tx: Transaction,
   chainId: number,
@@ -13,7 +17,8 @@ export async function queueChanges(
   now: Date,
 ): Promise<void> {
   const some = changes.filter(isAnnounced)
-  if (some.length === 0) return
+  // A statement of its own: without a webhook, to send the changes to the server would cost more than the rest.
+  if (some.length === 0 || !(await hasWebhook(tx, chainId))) return
   const purchase = (change: Announced) => (change.what === 'purchase' ? change : undefined)
   const subject = (change: Announced) => {
     if (change.what === 'purchase') return null
@@ -27,7 +32,6 @@ export async function queueChanges(
       ${some.map((change) => purchase(change)?.payer ?? null)}::bytea[],
       ${some.map((change) => purchase(change)?.nonce ?? null)}::bytea[]
     ) WITH ORDINALITY AS c (what, subject, contract, payer, nonce, position)
-    WHERE EXISTS (SELECT FROM market.webhooks WHERE chain_id = ${chainId} AND disabled_at IS NULL)
     ORDER BY position`
 }
 
