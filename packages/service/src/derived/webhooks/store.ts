@@ -7,7 +7,8 @@ const isAnnounced = (change: Change): change is Announced =>
   change.what === 'purchase' || change.what === 'review' || change.what === 'ballot'
 
 const hasWebhook = async (sql: Queryable, chainId: number): Promise<boolean> =>
-  (await sql`SELECT FROM market.webhooks WHERE chain_id = ${chainId} AND disabled_at IS NULL LIMIT 1`).count > 0
+  (await sql`SELECT FROM market.webhooks WHERE chain_id = ${chainId} AND disabled_at IS NULL LIMIT 1`).count >
+  0
 
 /** Keeps changes, if a webhook of the chain is enabled. */
 export async function queueChanges(
