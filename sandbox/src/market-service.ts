@@ -8,6 +8,7 @@ import type { SandboxAccount } from './state.ts'
 
 /** Signs the sandbox's ref links, a key for each chain. As public as the accounts' keys. */
 const attestationSeed = (chain: number): Hex => `0x${(0x5a + chain).toString(16).repeat(32)}`
+const WEBHOOK_KEY = '5b'.repeat(32)
 
 /** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. `chain` counts from 0. */
 export async function attestationPubKey(chain: number): Promise<string> {
@@ -40,6 +41,7 @@ export async function startMarketService(
         private_key: privateKey,
       })),
     ),
+    WEBHOOK_KEYS: WEBHOOK_KEY,
     EMBEDDER: world.isEmbedding ? 'auto' : 'off',
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,

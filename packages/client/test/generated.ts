@@ -24,9 +24,10 @@ export interface Document {
 
 const HEADER = '// Made by `npm run generate -w packages/client`: do not edit.\n'
 
-/** With a messenger and accounts of a sandbox, so that every route is described. */
+/** With a messenger, webhooks and accounts of a sandbox, so that every route is described. */
 export async function documentOfService(): Promise<Document> {
   const config = testConfig({
+    WEBHOOK_KEYS: '11'.repeat(32),
     TELEGRAM_BOT_TOKEN: '1:nobody',
     TELEGRAM_BOT_NAME: 'referrer_bot',
     CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: `0x${'11'.repeat(32)}` }]),

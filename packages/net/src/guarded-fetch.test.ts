@@ -197,6 +197,21 @@ describe('answers', () => {
     await closed.promise
   })
 
+  it('that are longer than the limit are cut for callers who want that, and the connection is closed', async () => {
+    const closed = Promise.withResolvers<void>()
+    const port = await serve((request, response) => {
+      request.socket.on('close', () => closed.resolve())
+      const more = () => {
+        while (response.write('x'.repeat(10_000)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    const { status, body } = await guardedFetch(toShop, shop(port), { maxBytes: 4_096, cuts: true })
+    expect([status, body.length]).toEqual([200, 4_096])
+    await closed.promise
+  })
+
   it.each<[string, string, (socket: Socket) => void]>([
     ['is silent', 'timed out', () => {}],
     ['sends its headers byte by byte', 'timed out', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-a: ')],

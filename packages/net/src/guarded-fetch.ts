@@ -33,8 +33,10 @@ export interface GuardedFetchOptions {
   body?: string
   /** The time-out of the whole request, from the DNS lookup to the last byte. */
   timeoutMs?: number
-  /** A longer body counts as no usable answer. */
+  /** A longer body counts as no usable answer, unless `cuts`. */
   maxBytes?: number
+  /** Whether a longer body is cut, for callers to whom the status is the answer. */
+  cuts?: boolean
   /** Aborts the request, which then throws `Unreachable`. */
   signal?: AbortSignal
 }
@@ -56,6 +58,7 @@ export async function guardedFetch(
     body: posted,
     timeoutMs = 5_000,
     maxBytes = 256 * 1024,
+    cuts = false,
     signal: end,
   }: GuardedFetchOptions = {},
 ): Promise<Fetched> {
@@ -77,7 +80,7 @@ export async function guardedFetch(
   }
   try {
     const response = await request(url, options, posted)
-    const body = await read(response, maxBytes)
+    const body = await read(response, maxBytes, cuts)
     // A body without a length ends when the connection closes; the time-out closes it too, which must not look like the end.
     signal.throwIfAborted()
     return { status: response.statusCode ?? 0, headers: response.headers, body }
@@ -149,16 +152,17 @@ function request(url: URL, options: RequestOptions, body?: string): Promise<Inco
   })
 }
 
-async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function read(response: IncomingMessage, maxBytes: number, cuts: boolean): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length
-    // Leaving the loop closes the connection.
-    if (length > maxBytes) throw new Unreachable(`more than ${maxBytes} bytes`)
     chunks.push(chunk)
+    // Leaving the loop closes the connection.
+    if (length > maxBytes && cuts) break
+    if (length > maxBytes) throw new Unreachable(`more than ${maxBytes} bytes`)
   }
-  return Buffer.concat(chunks)
+  return Buffer.concat(chunks).subarray(0, maxBytes)
 }
 
 const TLS_CODE =

@@ -864,6 +864,127 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The webhooks of the calling wallet
+         * @description On all chains, oldest first, without their secrets.
+         */
+        get: operations["getWebhooks"];
+        put?: never;
+        /**
+         * Have messages about what the calling wallet owns posted to a URL
+         * @description Messages are signed as in Standard Webhooks (https://www.standardwebhooks.com). A wallet has at most 10 webhooks.
+         */
+        post: operations["postWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a webhook, with its messages */
+        delete: operations["deleteWebhooksById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The messages to a webhook, and what became of them
+         * @description Newest first. They are kept for 30 days.
+         */
+        get: operations["getWebhooksByIdDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send messages again
+         * @description One, by its id, or the first 1000 that were made since a moment. They have the ids that they had.
+         */
+        post: operations["postWebhooksByIdReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message now
+         * @description Its type is `webhook.test`. When it is delivered, a disabled webhook is enabled again.
+         */
+        post: operations["postWebhooksByIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a new secret
+         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, and whoever saw one could ask for the secret.
+         */
+        post: operations["postWebhooksByIdRotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/merchant/register": {
         parameters: {
             query?: never;
@@ -3293,6 +3414,86 @@ export interface components {
         MessengerUnlinked: {
             /** @constant */
             linked: false;
+        };
+        NewWebhook: {
+            webhook_id: string;
+            chain_id: number;
+            url: string;
+            /** @description The types of messages that it gets. */
+            events: ("purchase.settled" | "escrow.settled" | "review.published" | "review.updated" | "vote.cast" | "dispute.opened" | "dispute.resolved")[];
+            description: string;
+            /** @description Only messages about this agent; null: about all that the wallet owns. */
+            agent_id: number | null;
+            /** @description Only messages about this merchant; null: about all that the wallet owns. */
+            merchant_id: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Since when nothing is sent, and no message is made; null: it is enabled. */
+            disabled_at: string | null;
+            disabled_reason: string | null;
+            /** @description Null: the last attempt succeeded. */
+            failing_since: string | null;
+            /** @description Verifies the messages, as in Standard Webhooks. It is shown this once. */
+            secret: string;
+        };
+        Webhooks: {
+            webhooks: components["schemas"]["Webhook"][];
+        };
+        Webhook: {
+            webhook_id: string;
+            chain_id: number;
+            url: string;
+            /** @description The types of messages that it gets. */
+            events: ("purchase.settled" | "escrow.settled" | "review.published" | "review.updated" | "vote.cast" | "dispute.opened" | "dispute.resolved")[];
+            description: string;
+            /** @description Only messages about this agent; null: about all that the wallet owns. */
+            agent_id: number | null;
+            /** @description Only messages about this merchant; null: about all that the wallet owns. */
+            merchant_id: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Since when nothing is sent, and no message is made; null: it is enabled. */
+            disabled_at: string | null;
+            disabled_reason: string | null;
+            /** @description Null: the last attempt succeeded. */
+            failing_since: string | null;
+        };
+        WebhookDeliveries: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+        };
+        WebhookDelivery: {
+            /** @description The header `webhook-id`, the same in every attempt. */
+            delivery_id: string;
+            type: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            /** @description Since it was made or last replayed. */
+            attempts: number;
+            last_attempt_at: string | null;
+            /** @description The HTTP status of the last answer; null: there was none. */
+            last_status: number | null;
+            /** @description At most 200 characters of it, or why there was none. */
+            last_answer: string | null;
+            next_attempt_at: string | null;
+            delivered_at: string | null;
+            can_replay: boolean;
+        };
+        Replayed: {
+            replayed: number;
+        };
+        WebhookTest: {
+            delivered: boolean;
+            last_status: number | null;
+            last_answer: string;
+        };
+        RotatedWebhook: {
+            webhook_id: string;
+            /** @description Verifies the messages, as in Standard Webhooks. It is shown this once. */
+            secret: string;
+            /** Format: date-time */
+            old_secret_until: string;
         };
         RegisteredMerchant: {
             merchant_id: number;
@@ -5943,6 +6144,201 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessengerUnlinked"];
+                };
+            };
+        };
+    };
+    getWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks of the calling wallet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhooks"];
+                };
+            };
+        };
+    };
+    postWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A chain of this service; left out, the default chain. */
+                    chain_id?: number;
+                    /**
+                     * Format: uri
+                     * @description Only https.
+                     */
+                    url: string;
+                    /** @description Which types of messages; left out: all. */
+                    events?: ("purchase.settled" | "escrow.settled" | "review.published" | "review.updated" | "vote.cast" | "dispute.opened" | "dispute.resolved")[];
+                    /** @default  */
+                    description?: string;
+                    /** @description Only about this agent of the caller. */
+                    agent_id?: number;
+                    /** @description Only about this merchant of the caller. */
+                    merchant_id?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Have messages about what the calling wallet owns posted to a URL */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWebhook"];
+                };
+            };
+        };
+    };
+    deleteWebhooksById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a webhook, with its messages */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getWebhooksByIdDeliveries: {
+        parameters: {
+            query?: {
+                /** @description At most so many, 1 to 200. */
+                limit?: number;
+                /** @description How many to skip, at most 10000. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages to a webhook, and what became of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveries"];
+                };
+            };
+        };
+    };
+    postWebhooksByIdReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    delivery_id?: string;
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339.
+                     */
+                    since?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Send messages again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replayed"];
+                };
+            };
+        };
+    };
+    postWebhooksByIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a test message now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTest"];
+                };
+            };
+        };
+    };
+    postWebhooksByIdRotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    webhook_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Get a new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedWebhook"];
                 };
             };
         };

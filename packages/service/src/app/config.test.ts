@@ -57,6 +57,7 @@ describe('readConfig', () => {
       allowPrivateHosts: false,
       reviewSchemas: undefined,
       hasIntents: true,
+      webhookKeys: [],
       messenger: undefined,
     })
     expect(config.chains).toMatchObject([
@@ -87,6 +88,7 @@ describe('readConfig', () => {
       SESSION_SECONDS: '59',
       ALLOW_PRIVATE_HOSTS: 'yes',
       INTENTS: 'yes',
+      WEBHOOK_KEYS: 'hunter2',
       TELEGRAM_BOT_NAME: '@referrer_bot',
       TELEGRAM_API_ROOT: 'api.telegram.org',
       TELEGRAM_WEBHOOK_SECRET: 'hunter2',
@@ -117,6 +119,7 @@ describe('readConfig', () => {
       'CONSOLE_ORIGINS: expected origins like https://console.example separated by commas',
       'SESSION_SECONDS: expected a whole number from 60 to 86400',
       'INTENTS: expected on or off',
+      'WEBHOOK_KEYS: expected one to three keys of 64 hex digits, separated by commas',
       'TELEGRAM_BOT_NAME: expected the name of a bot without the @: 5 to 32 letters, digits and underscores',
       'TELEGRAM_API_ROOT: expected an http or https URL without query',
       'TELEGRAM_WEBHOOK_SECRET: expected 16 to 256 letters, digits, _ and -',

@@ -47,6 +47,13 @@ const webhookSecret = {
   read: (text: string) => (/^[\w-]{16,256}$/.test(text) ? new Secret(text) : undefined),
 }
 
+const webhookKey = {
+  expected: '64 hex digits',
+  read: (text: string) => (/^[0-9a-fA-F]{64}$/.test(text) ? new Secret(text.toLowerCase()) : undefined),
+}
+/** Each key signs every message to a webhook. */
+const MOST_WEBHOOK_KEYS = 3
+
 const MIB = 1_048_576
 
 export const variables = {
@@ -201,6 +208,10 @@ export const variables = {
     'whether owners can queue purchases that the runners of their agents poll',
     'on',
   ),
+  WEBHOOK_KEYS: optional(
+    Read.list(webhookKey, 'one to three keys of 64 hex digits, separated by commas'),
+    'keys of 64 hex digits that the secrets of webhooks derive from, the newest first, separated by commas; without one there are no webhooks',
+  ),
   TELEGRAM_BOT_TOKEN: optional(
     Read.token,
     'the token of the Telegram bot in whose chat owners link their wallets; without it and CHAT_WEBHOOK_URL there are no chats',
@@ -254,6 +265,9 @@ export function readConfig(env: Env): Config {
     ...(['CHAT_WEBHOOK_SECRET', 'CHAT_WEBHOOK_LINK'] as const)
       .filter((name) => values.CHAT_WEBHOOK_URL && values[name] === undefined)
       .map((name) => `${name}: not set, although CHAT_WEBHOOK_URL is`),
+    ...((values.WEBHOOK_KEYS?.length ?? 0) > MOST_WEBHOOK_KEYS
+      ? [`WEBHOOK_KEYS: at most ${MOST_WEBHOOK_KEYS}`]
+      : []),
     ...(values.CHAT_WEBHOOK_LINK?.includes('{code}') === false
       ? ['CHAT_WEBHOOK_LINK: expected a URL with {code} in it']
       : []),
@@ -301,6 +315,7 @@ export function readConfig(env: Env): Config {
     catalogueUrl: values.X402_CATALOGUE_URL,
     ipfsGatewayUrl: values.IPFS_GATEWAY_URL,
     hasIntents: values.INTENTS === 'on',
+    webhookKeys: values.WEBHOOK_KEYS ?? [],
     messenger: messengerOf(values, publicUrl),
   }
 }

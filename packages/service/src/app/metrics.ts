@@ -10,6 +10,7 @@ import { countPendingChanges } from '../derived/following/following.ts'
 import { countNotices, oldestNoticeSeconds } from '../derived/notices/figures.ts'
 import { oracleFigures } from '../derived/oracle/figures.ts'
 import { standingFigures } from '../derived/standing/figures.ts'
+import { countMessages, oldestWebhookSeconds } from '../derived/webhooks/figures.ts'
 import { embedderFigures } from '../discovery/embeddings/figures.ts'
 import { countIntents } from '../discovery/embeddings/intents.ts'
 import { countTexts } from '../discovery/embeddings/store.ts'
@@ -144,6 +145,15 @@ export function createMetrics(context: Context): Metrics {
     ['outcome'],
   )
   const noticesOldest = gauge('notices_oldest_due_seconds', 'How long the longest due message waits')
+  const webhooks = counter(
+    'webhook_messages_total',
+    'Attempts of this process to send messages to webhooks by outcome; `disabled` counts webhooks that were given up',
+    ['outcome'],
+  )
+  const webhooksOldest = gauge(
+    'webhooks_oldest_due_seconds',
+    'How long the longest due webhook waits for a worker. If it grows, look at the worker `webhooks`',
+  )
   const requests = new Histogram({
     name: 'referrer_http_request_duration_seconds',
     help: 'Duration of HTTP requests',
@@ -217,6 +227,7 @@ export function createMetrics(context: Context): Metrics {
       embedderFigures(context),
       // Without a messenger nobody sends what is due.
       context.config.messenger && oldestNoticeSeconds(context),
+      context.config.webhookKeys.length > 0 ? oldestWebhookSeconds(context) : undefined,
     ]),
   )
 
@@ -237,11 +248,21 @@ export function createMetrics(context: Context): Metrics {
       learnedLessons,
       learnedTook,
       noticesOldest,
+      webhooksOldest,
       ...chainGauges,
     ]
     try {
-      const [transactions, chains, oracle, announced, standings, queued, { models, learned }, oldestNotice] =
-        await askDatabase()
+      const [
+        transactions,
+        chains,
+        oracle,
+        announced,
+        standings,
+        queued,
+        { models, learned },
+        oldestNotice,
+        oldestWebhook,
+      ] = await askDatabase()
       // Series that no longer exist must disappear.
       for (const each of gauges) each.reset()
       for (const { chainId, state, count, oldestSeconds } of transactions) {
@@ -271,6 +292,7 @@ export function createMetrics(context: Context): Metrics {
         learnedTook.set({ embedder }, tookSeconds)
       }
       if (oldestNotice !== undefined) noticesOldest.set(oldestNotice)
+      if (oldestWebhook !== undefined) webhooksOldest.set(oldestWebhook)
       tellOfChains(chains)
       databaseUp.set(1)
     } catch (err) {
@@ -310,6 +332,11 @@ export function createMetrics(context: Context): Metrics {
     for (const [outcome, count] of Object.entries(countNotices(context))) notices.inc({ outcome }, count)
   }
 
+  function lookAtWebhooks(): void {
+    webhooks.reset()
+    for (const [outcome, count] of Object.entries(countMessages(context))) webhooks.inc({ outcome }, count)
+  }
+
   function lookAtReadiness(): void {
     const known = askReadiness()
     if ('value' in known) ready.set(known.value.isReady ? 1 : 0)
@@ -345,6 +372,7 @@ export function createMetrics(context: Context): Metrics {
       lookAtWorkers()
       lookAtIntents()
       lookAtNotices()
+      lookAtWebhooks()
       lookAtRefusals()
       lookAtAccounts()
       return registry.metrics()

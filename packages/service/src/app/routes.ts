@@ -29,6 +29,7 @@ import { reviewRoutes } from '../market/reviews/http.ts'
 import { spendingRoutes } from '../market/spending/http.ts'
 import { verificationRoutes } from '../market/verifications/http.ts'
 import { voteRoutes } from '../market/votes/http.ts'
+import { webhookRoutes } from '../market/webhooks/http.ts'
 import { activityRoutes } from '../views/activity/http.ts'
 import { agentViewRoutes } from '../views/agents/http.ts'
 import { checkoutRoutes } from '../views/checkout/http.ts'
@@ -60,6 +61,7 @@ export const routes: readonly Route[] = [
   ...spendingRoutes,
   ...intentRoutes,
   ...messengerRoutes,
+  ...webhookRoutes,
   ...merchantRoutes,
   ...resourceRoutes,
   ...feedbackRoutes,

@@ -9,6 +9,8 @@ import { catchUpReleases, settleEscrows } from '../derived/oracle/schedule.ts'
 import { ranksFollower } from '../derived/ranks/follow.ts'
 import { searchRings } from '../derived/rings/schedule.ts'
 import { standingFollower } from '../derived/standing/follow.ts'
+import { webhooksFollower } from '../derived/webhooks/follow.ts'
+import { webhooksWorker } from '../derived/webhooks/worker.ts'
 import { learns } from '../discovery/embeddings/embedders.ts'
 import { learnSchedule } from '../discovery/embeddings/learn.ts'
 import { embeddingWorker, queryModelWorker, sweepEmbedders } from '../discovery/embeddings/worker.ts'
@@ -27,6 +29,8 @@ import { sweepQuotas } from '../market/quotas/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
 import { readRegistrations } from '../market/registrations/schedule.ts'
 import { sweepReviewChanges } from '../market/reviews/answers.ts'
+import { sweepDeliveries } from '../market/webhooks/deliveries.ts'
+import { sweepWebhooks } from '../market/webhooks/store.ts'
 import type { Work } from './workers.ts'
 
 /** All work that the service does without being asked, as far as its roles want it. */
@@ -35,6 +39,7 @@ export function marketWork(context: Context): Work {
   const ofApi = roles.has('api') ? [searchOf(context)] : []
   if (!roles.has('workers'))
     return { schedules: [], followers: [], workers: [...ofApi, ...queryModelOf(context)] }
+  const hasWebhooks = context.config.webhookKeys.length > 0
   return {
     schedules: [
       sweepSeenRequests,
@@ -55,6 +60,7 @@ export function marketWork(context: Context): Work {
       readRegistrations(context),
       sweepNotices(context),
       searchRings(context),
+      ...(hasWebhooks ? [sweepWebhooks, sweepDeliveries(context)] : []),
     ],
     followers: [
       opinionsFollower,
@@ -65,12 +71,15 @@ export function marketWork(context: Context): Work {
       listingsFollower(context),
       // Also without a messenger: when one is added, reminders of earlier purchases are due all the same.
       noticesFollower,
+      // Also without keys: another process may have them, and its webhooks would miss what this one follows.
+      webhooksFollower,
     ],
     workers: [
       ...ofApi,
       receiptsWorker(context),
       ...(context.config.embedder ? [embeddingWorker(context)] : []),
       ...(context.config.messenger ? [noticesWorker(context)] : []),
+      ...(hasWebhooks ? [webhooksWorker(context)] : []),
     ],
   }
 }

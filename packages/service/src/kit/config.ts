@@ -68,6 +68,10 @@ export interface Config extends CommonConfig {
   ipfsGatewayUrl: string | undefined
   /** Whether owners can queue purchases (intents) for their agents. */
   hasIntents: boolean
+  /**
+   * Keys that the secrets of webhooks derive from; the first one makes new secrets, and all of them sign. Without one there are no webhooks.
+   */
+  webhookKeys: readonly Secret[]
   /** Chats of owners; without them wallets cannot be linked to chats. */
   messenger: MessengerConfig | undefined
 }

@@ -22,12 +22,8 @@ export const OWNERS: Record<string, readonly string[]> = {
     'market.products',
   ],
   'market/messenger': ['market.burned_nonces', 'market.chat_links', 'market.link_codes'],
-<<<<<<< HEAD
   'market/proofs': ['market.proofs', 'market.receipts', 'market.spent_receipts'],
-=======
-  'market/proofs': ['market.proofs'],
   'market/registrations': ['market.registrations'],
->>>>>>> h-erc8004
   'market/reviews': [
     'chain.reviews',
     'chain.review_edits',
@@ -40,6 +36,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'market/spending': ['market.spending_limits'],
   'market/verifications': ['market.shop_verifications'],
   'market/votes': ['market.ballots', 'market.votes'],
+  'market/webhooks': ['market.webhooks', 'market.webhook_deliveries'],
   'market/quotas': ['market.written'],
   'derived/following': ['market.pending_changes'],
   'derived/opinions': [
@@ -70,6 +67,7 @@ export const OWNERS: Record<string, readonly string[]> = {
   'derived/rings': ['market.rings', 'market.ring_members', 'market.ring_searches', 'market.ring_shops'],
   'derived/listings': ['market.listings', 'market.searched_words'],
   'derived/notices': ['market.notices'],
+  'derived/webhooks': ['market.webhook_changes'],
   'derived/offers': ['market.offers'],
   'derived/texts': ['market.texts_to_embed'],
   'discovery/embeddings': [

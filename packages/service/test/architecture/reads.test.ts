@@ -12,6 +12,8 @@ const FROM_PRIMARY = [
   'GET /v1/intents',
   'GET /v1/spending-limits',
   'GET /v1/spending-limits/budget',
+  'GET /v1/webhooks',
+  'GET /v1/webhooks/{id}/deliveries',
   'GET /console/session',
   'GET /console/accounts',
   'GET /admin/proofs',

@@ -1,0 +1,45 @@
+import type { Context } from '../../kit/context.ts'
+import { Bell } from '../../machinery/workers/bell.ts'
+import type { Worker } from '../../machinery/workers/frame.ts'
+import type { Claimed } from '../../market/webhooks/deliveries.ts'
+import { announce } from './announce.ts'
+import { claim, sendTo } from './send.ts'
+
+const POLL_MS = 1_000
+/** So many webhooks get messages at the same time from one process. Each has a turn of its own, so a slow one holds up nobody else. */
+const AT_ONCE = 32
+
+/** Makes messages of confirmed changes and sends what is due. Replicas share the webhooks. */
+export const webhooksWorker = (context: Context): Worker => ({
+  name: 'webhooks',
+  async run(signal, frame) {
+    const bell = new Bell()
+    const turns = new Set<Promise<void>>()
+    const aborted = new Promise<void>((resolve) => {
+      frame.abort.addEventListener('abort', () => resolve(), { once: true })
+    })
+    const start = (claimed: Claimed) => {
+      const turn = sendTo(context, claimed)
+        .catch((error: unknown) => frame.failing(error))
+        .finally(() => {
+          turns.delete(turn)
+          bell.ring()
+        })
+      turns.add(turn)
+    }
+    while (!signal.aborted) {
+      let isBusy = false
+      try {
+        for (const chain of context.chains.values()) if (await announce(context, chain)) isBusy = true
+        const claimed = turns.size < AT_ONCE ? await claim(context, AT_ONCE - turns.size) : []
+        for (const one of claimed) start(one)
+        frame.working()
+      } catch (error) {
+        frame.failing(error)
+      }
+      if (!isBusy) await bell.wait(POLL_MS, signal)
+    }
+    // At the end of the drain nobody waits for an endpoint any more: when the lease has ended, the message is sent again.
+    await Promise.race([Promise.all(turns), aborted])
+  },
+})
