@@ -1,6 +1,6 @@
 // Runs the documents that newcomers follow, as they are written, and compares what is printed with what they say.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -33,6 +33,16 @@ interface Place {
   ends: (() => Promise<void>)[]
 }
 
+/** What npm has fetched for the project serves here, too. What npx has installed does not: our packages may have changed since. */
+function npmCache(home: string): string {
+  const shared = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim()
+  const cache = join(home, '.npm')
+  mkdirSync(join(shared, '_cacache'), { recursive: true })
+  mkdirSync(cache)
+  symlinkSync(join(shared, '_cacache'), join(cache, '_cacache'))
+  return cache
+}
+
 function follow(path: string, { offset, running, ends }: Place): void {
   const { blocks, skipped } = readDocument(readFileSync(join(root, path), 'utf8'))
   const here = placesOf(offset)
@@ -50,8 +60,7 @@ function follow(path: string, { offset, running, ends }: Place): void {
     npm_config_audit: 'false',
     npm_config_fund: 'false',
     npm_config_prefer_offline: 'true',
-    // What npm has fetched for the project serves here, too.
-    npm_config_cache: execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
+    npm_config_cache: npmCache(home),
   })
   const written: string[] = []
   ends.push(async () => {

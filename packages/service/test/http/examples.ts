@@ -52,6 +52,12 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
   const pledge = (bps: number) => pledgeBody({ agentId: reviewerAgentId, bps })
   const ofShopProduct = `merchant_id=${shop.merchantId}&product_id=${shop.product.productId}`
   const asReviewer = (path: string): Example => ({ path, as: reviewer })
+  /** One of the wallet without an agent, which has few: a wallet may have ten. */
+  const webhookOf = async (): Promise<string> => {
+    const { webhooks } = await must(call('GET', '/v1/webhooks', { as: walletBuyer }))
+    const made = { as: walletBuyer, body: { url: endpointUrl } }
+    return (webhooks[0] ?? (await must(call('POST', '/v1/webhooks', made)))).webhook_id
+  }
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   return {
     'GET /v1/review': () => ({ path: '/v1/review' }),
@@ -153,6 +159,26 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       asReviewer(
         `/v1/intents/${(await must(call('POST', '/v1/intents', { as: reviewer, body: intentBody() }))).intent_id}`,
       ),
+    'POST /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer, body: { url: endpointUrl } }),
+    'GET /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer }),
+    'DELETE /v1/webhooks/{id}': async () => ({ path: `/v1/webhooks/${await webhookOf()}`, as: walletBuyer }),
+    'GET /v1/webhooks/{id}/deliveries': async () => ({
+      path: `/v1/webhooks/${await webhookOf()}/deliveries?limit=5&offset=1`,
+      as: walletBuyer,
+    }),
+    'POST /v1/webhooks/{id}/replay': async () => ({
+      path: `/v1/webhooks/${await webhookOf()}/replay`,
+      as: walletBuyer,
+      body: { since: '2020-01-01T00:00:00Z' },
+    }),
+    'POST /v1/webhooks/{id}/test': async () => ({
+      path: `/v1/webhooks/${await webhookOf()}/test`,
+      as: walletBuyer,
+    }),
+    'POST /v1/webhooks/{id}/rotate': async () => {
+      const webhook_id = await webhookOf()
+      return { path: `/v1/webhooks/${webhook_id}/rotate`, as: walletBuyer, body: { webhook_id } }
+    },
     'POST /v1/merchant/register': async () => ({
       path: '/v1/merchant/register',
       as: merchant,

@@ -33,7 +33,7 @@ let tokens: Traded['tokens']
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 beforeAll(async () => {
-  m = await startTradedMarket([31_337])
+  m = await startTradedMarket([31_337], { WEBHOOK_KEYS: '11'.repeat(32) })
   call = rawCallerOf(m.service.url, agent)
   const { text } = await call({ method: 'GET', path: '/openapi.json' })
   operations = new Map(operationsOf(JSON.parse(text)).map((operation) => [operation.name, operation]))

@@ -66,7 +66,10 @@ export interface Traded extends TestMarket {
  * Includes a shop on this machine whose endpoint sells through ref links, and a server that answers like a
  * facilitator.
  */
-export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Traded> {
+export async function startTradedMarket(
+  chainIds = [31_337, 1_337],
+  env: Record<string, string> = {},
+): Promise<Traded> {
   const facilitator = await startStandIn()
   const m = await startTestMarket({
     chainIds,
@@ -75,6 +78,7 @@ export async function startTradedMarket(chainIds = [31_337, 1_337]): Promise<Tra
       ALLOW_PRIVATE_HOSTS: 'true',
       FACILITATOR_URL: facilitator.url,
       ...CONSOLE_ACCOUNT,
+      ...env,
     },
     overrides: {
       ...NO_WORK,
