@@ -123,6 +123,7 @@ describe('a service that follows two chains', () => {
           { name: 'indexer 31002', state: 'running' },
           { name: 'sender 31002', state: 'running' },
           { name: 'search', state: 'running' },
+          { name: 'receipts', state: 'running' },
           { name: 'schedules', state: 'running' },
           { name: 'following 31001', state: 'running' },
           { name: 'following 31002', state: 'running' },
@@ -167,7 +168,7 @@ describe('a service that follows two chains', () => {
     ['indexer', ['indexer 31001', 'indexer 31002'], 404],
     [
       'workers,facilitator',
-      ['sender 31001', 'sender 31002', 'schedules', 'following 31001', 'following 31002'],
+      ['sender 31001', 'sender 31002', 'receipts', 'schedules', 'following 31001', 'following 31002'],
       404,
     ],
   ])('in the role %s does only that, and tells how it is', async (ROLES, workers, status) => {

@@ -22,8 +22,9 @@ interface Document {
   components: { schemas: Json }
 }
 
-// With a bot and accounts of a sandbox, so that every route is served.
+// With a bot, webhooks and accounts of a sandbox, so that every route is served.
 const config = testConfig({
+  WEBHOOK_KEYS: '11'.repeat(32),
   TELEGRAM_BOT_TOKEN: '1:nobody',
   TELEGRAM_BOT_NAME: 'referrer_test_bot',
   CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: `0x${'11'.repeat(32)}` }]),
