@@ -26,7 +26,7 @@ const DEFAULTS = {
   shop: 8083,
   chat: 8084,
   faucet: 8085,
-  secondShop: 8086,
+  secondShop: 8087,
 }
 
 export function readOffset(env: NodeJS.ProcessEnv): number {

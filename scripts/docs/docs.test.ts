@@ -128,7 +128,7 @@ const isOfTheCommand = (line: string) => !/^(?:> |npm (?:warn|notice))/.test(lin
 
 /** The ports and folders of a document, and those of the sandbox that the test runs. */
 function placesOf(offset: number) {
-  const PORTS = [8080, 8081, 8083, 8084, 8085, 8086, 8545]
+  const PORTS = [8080, 8081, 8083, 8084, 8085, 8086, 8087, 8545, 8546]
   const pairs = [
     ...PORTS.map((port) => [`127.0.0.1:${port}`, `127.0.0.1:${port + offset}`] as const),
     ['.sandbox/', `.sandbox-${offset}/`] as const,
