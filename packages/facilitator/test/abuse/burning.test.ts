@@ -96,7 +96,9 @@ describe('wallets of one code that burns gas', () => {
     const began = await m.chain.client.getBlockNumber()
     const code = await wallet(FICKLE)
     const proxies = await wallets(8, proxyOf(code))
-    await payAll([...(await wallets(8, FICKLE)), ...proxies], 1)
+    // The budget is small once one of them has failed; before that several may be under way.
+    await payAll([await wallet(FICKLE)], 1)
+    await payAll([...(await wallets(7, FICKLE)), ...proxies], 1)
     const delegating = await delegatedTo(code)
     const late = [() => m.payload(owner, { from: proxies[0] as Address }), () => m.payload(delegating)]
     const refused = async () => {
