@@ -110,7 +110,8 @@ export function parseCredential(header: unknown): Credential {
   if (!isAddressEqual(to, charge.recipient)) read.refuse('payload.to', `the recipient ${charge.recipient}`)
   if (value !== charge.amount) read.refuse('payload.value', `the amount ${charge.amount}`)
   const source = `did:pkh:eip155:${charge.chainId}:${from}`
-  if (given.source !== undefined && String(given.source).toLowerCase() !== source.toLowerCase()) {
+  const named = given.source ?? source
+  if (typeof named !== 'string' || named.toLowerCase() !== source.toLowerCase()) {
     read.refuse('source', `${source}, or left out`)
   }
   return { challenge, charge, signature: parseSignature(payload.signature), authorization }

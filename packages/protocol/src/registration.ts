@@ -240,7 +240,9 @@ const cut = (value: unknown, longest: number): string =>
 
 /** Too long is no URL any more, so it is not cut. */
 const urlOf = (value: unknown): string =>
-  typeof value === 'string' && value.length <= LONGEST.url && /^(?:https?|ipfs):\/\/[^\s\\]+$/i.test(value)
+  typeof value === 'string' &&
+  value.length <= LONGEST.url &&
+  /^(?:https?|ipfs):\/\/[^\s\\\p{Cc}]+$/iu.test(value)
     ? value.toWellFormed()
     : ''
 

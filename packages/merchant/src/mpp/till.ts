@@ -1,5 +1,6 @@
 // Sells to clients of the Machine Payments Protocol. Their credential holds an EIP-3009 authorisation to the router, so it is settled as any payment.
 import { Mpp, ProtocolError, X402 } from '@referrer/protocol'
+import { keccak256, stringToHex } from 'viem'
 import { jsonAnswer, refusalFields, retryLater, USED } from '../answers.ts'
 import type { MakeOffer } from '../checkout.ts'
 import type { Settings } from '../config.ts'
@@ -66,7 +67,8 @@ export function createMppTill(
     buyer: Buyer,
   ): Payment {
     const payload = { x402Version: X402.VERSION, payload: { signature, authorization }, extensions: buyer }
-    return { ...paymentOf(payload, network), credential }
+    // Whoever reads the chain can write the rest of it, but not the challenge: that is known to the buyer alone.
+    return { ...paymentOf(payload, network), credential, fingerprint: keccak256(stringToHex(credential)) }
   }
 
   async function refusal(message: string, request: Request, buyer: Buyer): Promise<Response> {

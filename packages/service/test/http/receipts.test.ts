@@ -2,6 +2,7 @@ import { listProduct, mintUsdc, registerIdentity } from '@referrer/contracts/loc
 import type { Hex } from 'viem'
 import { keccak256, stringToBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bytesOf } from '../../src/machinery/db/bytes.ts'
 import { call, setAgentWallet } from '../calls.ts'
 import { argsOf, published, signed, submit } from '../mcp/submitting.ts'
 import { must } from './caller.ts'
@@ -43,6 +44,15 @@ afterAll(() => world.close())
 const submitted = async (proofData: object, of = agentId, as = world.owner) =>
   looked(world, await prove(world, of, proofData, as))
 
+/** The market has asked the endpoint, which wants so much. */
+async function seePrice(price: bigint): Promise<void> {
+  const { m, product, endpoint } = world
+  await m.sql`
+    INSERT INTO market.offers (chain_id, merchant_id, product_id, endpoint_url, price, seen_at, ask_at)
+    VALUES (${m.chainId}, ${product.merchantId}, ${bytesOf(product.productId)}, ${endpoint}, ${price}, now(), 'infinity')
+    ON CONFLICT (chain_id, merchant_id, product_id) DO UPDATE SET price = excluded.price`
+}
+
 describe('a receipt that the shop signed', () => {
   it('approves a proof of the tool without an admin, and a review is published on it', async () => {
     const { m, mcp, owner, product } = world
@@ -65,10 +75,24 @@ describe('a receipt that the shop signed', () => {
     expect(await published(desk, review.review_id)).toMatchObject({ agent_id: Number(agentId) })
   })
 
-  it('approves a proof of the route, with the transaction beside a receipt that names none', async () => {
+  it('approves a proof of the route, with the transaction beside a receipt that names none, if that paid the price', async () => {
     const transaction = await pay(world)
     const x402Receipt = await eip712(world, undefined)
-    expect(await submitted({ x402Receipt, transaction })).toMatchObject(APPROVED)
+    const proof = { x402Receipt, transaction }
+    const unknown = 'the receipt names no transaction, and the price of the product is not known'
+    expect(await submitted(proof)).toMatchObject(pendingWith(unknown))
+    await seePrice(PRICE + 1n)
+    const less = 'the receipt names no transaction, and the one beside it paid less than the price'
+    expect(await submitted(proof)).toMatchObject(pendingWith(less))
+    await seePrice(PRICE)
+    expect(await submitted(proof)).toMatchObject(APPROVED)
+  })
+
+  it('approves nothing that costs less than any purchase here', async () => {
+    const transaction = await pay(world, { value: 9_999n })
+    const x402Receipt = await eip712(world, transaction)
+    const little = 'the transaction paid less than the lowest amount of a purchase here'
+    expect(await submitted({ x402Receipt })).toMatchObject(pendingWith(little))
   })
 
   it('may name the endpoint with more of a query', async () => {

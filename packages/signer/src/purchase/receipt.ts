@@ -7,8 +7,13 @@ import { headerOf } from './offer.ts'
 
 const MAX_BYTES = 16 * 1024
 
-/** As the shop wrote it; nobody has verified it. */
-export const Receipt = z.looseObject({ format: z.string(), signature: z.string() })
+/** As the shop wrote it; nobody has verified it. Flat, as the standard has it: a shop must not make us write or read anything deep. */
+const field = z.union([z.string(), z.number()])
+export const Receipt = z.object({
+  format: z.string(),
+  payload: z.record(z.string(), field).optional(),
+  signature: z.string(),
+})
 export type Receipt = z.output<typeof Receipt>
 
 /** In the header, where official middleware puts it, or in a JSON body. Undefined: there is none, or none of a reasonable size. */

@@ -79,9 +79,17 @@ function theirs(headers: unknown, isValid: (value: unknown) => boolean = () => t
   return left.length === 0 ? undefined : Object.fromEntries(left)
 }
 
+/** Numbers beyond these are written with hundreds of digits by Postgres, so that a small declaration would become a large one. */
+const LARGEST_NUMBER = 1e16
+const SMALLEST_NUMBER = 1e-7
+
 /** Whether a value can be stored, written and read without harm: not too deep, text that Postgres holds, no key that sets a prototype. */
 function isStorable(value: unknown, depth = MOST_DEPTH): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value === 'number') {
+    const size = Math.abs(value)
+    return size === 0 || (size >= SMALLEST_NUMBER && size <= LARGEST_NUMBER)
+  }
   if (typeof value !== 'object' || value === null) return true
   return (
     depth > 0 &&

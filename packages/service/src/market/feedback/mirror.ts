@@ -13,6 +13,9 @@ const LONGEST_TAG = 64
 const LONGEST_URI = 512
 /** What Postgres holds. The registry counts its agents and their feedback up, so that only another contract has larger ones. */
 const LARGEST_ID = 2n ** 63n - 1n
+/** Of int128 and uint8, as the registry declares them. The decoder reads whole words, and the network's registry can be upgraded. */
+const LARGEST_VALUE = 2n ** 127n
+const MOST_DECIMALS = 255
 
 const feedback: Table = {
   name: 'chain.feedback',
@@ -45,7 +48,7 @@ export async function applyFeedbackEvents(
   chainId: number,
   all: FeedbackEvent[],
 ): Promise<void> {
-  const events = all.filter(({ args }) => args.agentId <= LARGEST_ID && args.feedbackIndex <= LARGEST_ID)
+  const events = all.filter(isStorable)
   if (events.length === 0) return
   const rows = newest(events.filter((event) => event.name === 'NewFeedback')).map((event) =>
     rowOf(chainId, event),
@@ -56,6 +59,14 @@ export async function applyFeedbackEvents(
     trim(tx, chainId, [...new Set(rows.map((row) => row.agent_id as bigint))]),
     count(tx, chainId, events),
   ])
+}
+
+/** Others are left out: nothing of a foreign contract may stop the indexer. */
+function isStorable({ name, args }: FeedbackEvent): boolean {
+  if (args.agentId > LARGEST_ID || args.feedbackIndex > LARGEST_ID) return false
+  if (name !== 'NewFeedback') return true
+  const { value, valueDecimals } = args
+  return value >= -LARGEST_VALUE && value < LARGEST_VALUE && valueDecimals <= MOST_DECIMALS
 }
 
 /** Those that are kept in any case: many events of one agent in one batch are not all written only to be deleted. */

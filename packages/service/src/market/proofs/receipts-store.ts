@@ -95,6 +95,8 @@ export type Facts = {
   signers: Buffer[]
   min_price: bigint
   endpoint_url: string | null
+  /** What the endpoint asked for when it was last asked; null: it is not known. */
+  seen_price: bigint | null
 }
 
 const SETTLEMENT_SIGNER_ROLE = bytesOf(keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE')))
@@ -110,7 +112,7 @@ export async function factsOf(
     SELECT agent.owner AS agent_owner, nullif(agent.wallet, ${bytesOf(zeroAddress)}) AS agent_wallet,
       coalesce(a.flagged, false) AS is_flagged, shop.owner AS merchant_owner,
       CASE WHEN c.opened_by = shop.owner THEN coalesce(c.payout, shop.owner) ELSE shop.owner END AS payout,
-      c.suspended AS is_suspended, p.min_price, m.endpoint_url, ARRAY(
+      c.suspended AS is_suspended, p.min_price, m.endpoint_url, o.price AS seen_price, ARRAY(
         SELECT r.account FROM chain.merchant_roles AS r
         WHERE r.chain_id = ${chain_id} AND r.merchant_id = ${merchant_id} AND r.granted_by = shop.owner
           AND r.role = ${SETTLEMENT_SIGNER_ROLE} AND r.granted ORDER BY r.account LIMIT ${MOST_SIGNERS}) AS signers
@@ -121,6 +123,8 @@ export async function factsOf(
     LEFT JOIN market.agents AS a ON a.chain_id = p.chain_id AND a.agent_id = ${agent_id}
     LEFT JOIN market.products AS m
       ON m.chain_id = p.chain_id AND m.merchant_id = p.merchant_id AND m.product_id = p.product_id
+    LEFT JOIN market.offers AS o
+      ON o.chain_id = p.chain_id AND o.merchant_id = p.merchant_id AND o.product_id = p.product_id
     WHERE p.chain_id = ${chain_id} AND p.merchant_id = ${merchant_id} AND p.product_id = ${product_id}`
   return facts
 }

@@ -47,11 +47,32 @@ export async function verifyReceipt(context: Context, chain: Chain, claimed: Cla
     throw new Unproven('the payment went through the split router: the buyer reviews with its escrow')
   }
   if (payment.paid === 0n) throw new Unproven('the transaction paid no USDC from the payer to the merchant')
-  if (payment.paid < facts.min_price) {
-    throw new Unproven('the transaction paid less than the lowest price of the product')
-  }
+  requirePrice(payment.paid, chain, facts, receipt)
   if (Math.abs(receipt.payload.issuedAt - payment.at) > MOST_SECONDS_FROM_BLOCK) {
     throw new Unproven('the receipt was not issued at the time of the payment')
+  }
+}
+
+/**
+ * A receipt tells no amount. One that does not name its transaction either could be shown beside any other payment of its payer, so that
+ * has to be of the price that the endpoint asks for.
+ */
+function requirePrice(
+  paid: bigint,
+  { config }: Chain,
+  { min_price, seen_price }: Facts,
+  { payload }: Receipt,
+): void {
+  if (paid < min_price) throw new Unproven('the transaction paid less than the lowest price of the product')
+  if (paid < config.leastAmount) {
+    throw new Unproven('the transaction paid less than the lowest amount of a purchase here')
+  }
+  if (payload.transaction) return
+  if (seen_price === null) {
+    throw new Unproven('the receipt names no transaction, and the price of the product is not known')
+  }
+  if (paid < seen_price) {
+    throw new Unproven('the receipt names no transaction, and the one beside it paid less than the price')
   }
 }
 

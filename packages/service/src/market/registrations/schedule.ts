@@ -36,7 +36,7 @@ export async function readDue(context: ReadingContext, signal: AbortSignal): Pro
   const hosts = new Set<string>()
   const [first, later]: [DueRow[], DueRow[]] = [[], []]
   for (const row of rows) {
-    const host = sourceOf(context, row.uri)?.host
+    const host = sourceOf(context, row.uri)?.url.host
     if (host !== undefined && hosts.has(host)) later.push(row)
     else first.push(row)
     if (host !== undefined) hosts.add(host)
@@ -85,22 +85,31 @@ async function readRow(context: ReadingContext, row: DueRow, signal: AbortSignal
   }
 }
 
+interface Source {
+  url: URL
+  /** Of our own gateway, which may be in our own network. */
+  isOurs: boolean
+}
+
 /** Where a URI is fetched; undefined when it is not. Plain http is for sandboxes. */
-function sourceOf({ config }: ReadingContext, uri: string): URL | undefined {
+function sourceOf({ config }: ReadingContext, uri: string): Source | undefined {
   const [, path] = /^ipfs:\/\/(?:ipfs\/)?([A-Za-z0-9][\w.\-/]{0,500})$/.exec(uri) ?? []
   if (path !== undefined) {
-    return config.ipfsGatewayUrl ? new URL(`${config.ipfsGatewayUrl}/ipfs/${path}`) : undefined
+    if (!config.ipfsGatewayUrl) return undefined
+    const files = `${config.ipfsGatewayUrl}/ipfs/`
+    const url = new URL(`${files}${path}`)
+    // A path with `..` would lead to whatever else our gateway's host answers.
+    return url.href.startsWith(new URL(files).href) ? { url, isOurs: true } : undefined
   }
   const url = parseWebUrl(uri)
-  return url && (url.protocol === 'https:' || config.allowPrivateHosts) ? url : undefined
+  return url && (url.protocol === 'https:' || config.allowPrivateHosts) ? { url, isOurs: false } : undefined
 }
 
 async function fetchText(
   { config, lookup, log }: ReadingContext,
-  url: URL,
+  { url, isOurs }: Source,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const isOurs = config.ipfsGatewayUrl !== undefined && url.href.startsWith(`${config.ipfsGatewayUrl}/`)
   const reach = { allowPrivateHosts: config.allowPrivateHosts, lookup, ...(isOurs && { isOurs }) }
   try {
     const { status, body } = await guardedFetch(reach, url, { maxBytes: MAX_BYTES, signal })
