@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readDocument } from './blocks.ts'
 import { missingLine } from './compare.ts'
-import { openShell, type Printed } from './shell.ts'
+import { openShell, PATIENCE_MS, type Printed } from './shell.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** The documents of a line follow each other in one sandbox; what others print is of a new one. */
@@ -60,6 +60,9 @@ function follow(path: string, { offset, running, ends }: Place): void {
     npm_config_audit: 'false',
     npm_config_fund: 'false',
     npm_config_prefer_offline: 'true',
+    // A lost connection is tried again after a minute, not after five.
+    npm_config_fetch_timeout: '60000',
+    npm_config_fetch_retries: '5',
     npm_config_cache: npmCache(home),
   })
   const written: string[] = []
@@ -98,7 +101,7 @@ function follow(path: string, { offset, running, ends }: Place): void {
       })
     } else {
       for (const { text, prints, until } of block.commands) {
-        it(`line ${block.line}: ${text}`, { timeout: 180_000 }, async () => {
+        it(`line ${block.line}: ${text}`, { timeout: 2 * PATIENCE_MS }, async () => {
           const command = here.there(text)
           last = until === undefined ? await shell.run(command) : await start(command, until)
           // A question that the model does not embed within 150 ms is answered by its words; asked again, its vector is there.

@@ -16,7 +16,8 @@ export interface Shell {
 }
 
 const END = '--end-of-command--'
-const PATIENCE_MS = 120_000
+/** An install beside other tests on a slow machine takes minutes; what hangs is ended, too. */
+export const PATIENCE_MS = 600_000
 
 export function openShell(cwd: string, env: NodeJS.ProcessEnv): Shell {
   const shell = spawn('bash', ['--noprofile', '--norc'], {

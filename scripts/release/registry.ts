@@ -79,9 +79,15 @@ const answer = (response: ServerResponse, body: object) =>
     .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     .end(JSON.stringify(body))
 
+/** npm asks again after a lost connection; without a bound it would wait for its own, five minutes. */
+const FORWARD_FOR_MS = 60_000
+
 async function forward(url: string, accept: string | undefined, response: ServerResponse): Promise<void> {
   try {
-    const answer = await fetch(url, { headers: { accept: accept ?? '*/*' } })
+    const answer = await fetch(url, {
+      headers: { accept: accept ?? '*/*' },
+      signal: AbortSignal.timeout(FORWARD_FOR_MS),
+    })
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
     if (answer.body) await pipeline(Readable.fromWeb(answer.body as never), response)
     else response.end()
