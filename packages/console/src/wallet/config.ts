@@ -11,25 +11,31 @@ import {
   type Transport,
   type WalletClient,
 } from 'viem'
-import { createConfig, createStorage, injected, unstable_connector } from 'wagmi'
+import { type Config, createConfig, createStorage, injected, unstable_connector } from 'wagmi'
 import { base, baseSepolia, hardhat, localhost } from 'wagmi/chains'
 
-export const CHAINS = [base, baseSepolia, hardhat, localhost] as const
+const NAMED: readonly Chain[] = [base, baseSepolia, hardhat, localhost]
+
+/** Any chain that a market is on; one that is not known by name has its number for a name, and the wallet has to know its node. */
+export const chainOf = (chainId: number): Chain =>
+  NAMED.find(({ id }) => id === chainId) ?? {
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [] } },
+  }
 
 const readsThroughWallet = unstable_connector(injected)
 
-export const config = createConfig({
-  chains: CHAINS,
-  connectors: [injected()],
-  multiInjectedProviderDiscovery: true,
-  storage: createStorage({ storage: globalThis.localStorage }),
-  transports: {
-    [base.id]: readsThroughWallet,
-    [baseSepolia.id]: readsThroughWallet,
-    [hardhat.id]: readsThroughWallet,
-    [localhost.id]: readsThroughWallet,
-  },
-})
+/** For the chain of the market: pages ask for no other. */
+export const configOf = (chainId: number): Config =>
+  createConfig({
+    chains: [chainOf(chainId)],
+    connectors: [injected()],
+    multiInjectedProviderDiscovery: true,
+    storage: createStorage({ storage: globalThis.localStorage }),
+    transports: { [chainId]: readsThroughWallet },
+  })
 
 /** A wallet that a person connected, on the chain that was asked for. */
 export interface Connected {
@@ -42,13 +48,10 @@ export interface Connected {
   provider: EIP1193Provider
 }
 
-export const chainOf = (chainId: number) => CHAINS.find(({ id }) => id === chainId)
-
 const POLLING_MS = 1_000
 
 export function connectedOf(address: Address, chainId: number, provider: EIP1193Provider): Connected {
   const chain = chainOf(chainId)
-  if (!chain) throw new Error(`this console knows no chain ${chainId}`)
   const transport = custom(provider)
   return {
     address,

@@ -2,7 +2,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { EIP1193Provider } from 'viem'
-import { useConnect, useConnection, useConnectors, useDisconnect, useSwitchChain, WagmiContext } from 'wagmi'
+import {
+  type Config,
+  useConnect,
+  useConnection,
+  useConnectors,
+  useDisconnect,
+  useSwitchChain,
+  WagmiContext,
+} from 'wagmi'
 import { reconnect } from 'wagmi/actions'
 import { useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -10,7 +18,7 @@ import { ErrorNote } from '../ui/errors.tsx'
 import { Empty } from '../ui/parts.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { Hash } from '../ui/values.tsx'
-import { type Connected, chainOf, config, connectedOf } from './config.ts'
+import { type Connected, chainOf, configOf, connectedOf } from './config.ts'
 import { problemOf } from './problem.ts'
 
 interface Props {
@@ -24,31 +32,40 @@ interface Props {
 /** Addresses of the sandbox's wallets, by connector. */
 type Addresses = ReadonlyMap<string, string>
 
-let prepared: Promise<Addresses> | undefined
+interface Wallets {
+  config: Config
+  addresses: Addresses
+}
+
+const prepared = new Map<number, Promise<Wallets>>()
 
 /** Finds the wallet of the last visit, once. wagmi's own provider would do it while it renders, and whenever a page shows another one. */
-function prepare(isSandbox: boolean): Promise<Addresses> {
-  prepared ??= (async () => {
+function prepare(chainId: number, isSandbox: boolean): Promise<Wallets> {
+  const known = prepared.get(chainId)
+  if (known) return known
+  const made = (async () => {
     const addresses = isSandbox ? await (await import('./sandbox.ts')).announceSandboxWallets() : new Map()
+    const config = configOf(chainId)
     await reconnect(config)
-    return addresses
+    return { config, addresses }
   })()
-  return prepared
+  prepared.set(chainId, made)
+  return made
 }
 
 /** Shows what needs a wallet; until one is connected and on the right chain, the choice of wallets. */
 export function WithWallet(props: Props) {
   const isSandbox = useSession()?.isSandbox
-  const { data: addresses, isPending } = useQuery({
-    queryKey: ['wallets'],
-    queryFn: () => prepare(isSandbox === true),
+  const { data: wallets, isPending } = useQuery({
+    queryKey: ['wallets', props.chainId],
+    queryFn: () => prepare(props.chainId, isSandbox === true),
     enabled: isSandbox !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (isPending || !addresses) return <Skeleton lines={2} />
+  if (isPending || !wallets) return <Skeleton lines={2} />
   return (
-    <WagmiContext value={config}>
-      <Gate {...props} addresses={addresses} />
+    <WagmiContext value={wallets.config}>
+      <Gate {...props} addresses={wallets.addresses} />
     </WagmiContext>
   )
 }
@@ -61,25 +78,19 @@ function Gate({ chainId, account, addresses, children }: Props & { addresses: Ad
     setProvider(undefined)
     connector?.getProvider?.().then((given) => setProvider(given as EIP1193Provider))
   }, [connector])
-  if (!chainOf(chainId)) {
-    return (
-      <Empty title={`This console cannot use wallets on chain ${chainId}`}>
-        <p>Use the agent’s own tools instead.</p>
-      </Empty>
-    )
-  }
   // wagmi connects again whenever it is rendered: what is shown for the wallet stays meanwhile.
   if (address ? !provider : isReconnecting) return <Skeleton lines={2} />
-  if (!address || !provider) return <Wallets account={account} addresses={addresses} />
+  if (!address || !provider) return <Choice account={account} addresses={addresses} />
   if (current !== chainId) {
     return (
       <div className="note">
         <p>
-          Your wallet is on chain {current}; this market works on {chainOf(chainId)?.name} (chain {chainId}).
+          Your wallet is on chain {current}; this market works on {chainOf(chainId).name}
+          {chainOf(chainId).name.endsWith(String(chainId)) ? '' : ` (chain ${chainId})`}.
         </p>
         <div className="row">
-          <Button kind="main" isBusy={isPending} onClick={() => switchChain({ chainId: chainId as 31337 })}>
-            Switch to {chainOf(chainId)?.name}
+          <Button kind="main" isBusy={isPending} onClick={() => switchChain({ chainId })}>
+            Switch to {chainOf(chainId).name}
           </Button>
           <OtherWallet />
         </div>
@@ -115,7 +126,7 @@ const isAnnounced = (connector: { id: string }) => connector.id !== 'injected'
 /** A sandbox can have fifty accounts. */
 const FIRST_SHOWN = 12
 
-function Wallets({ account, addresses }: { account: string | undefined; addresses: Addresses }) {
+function Choice({ account, addresses }: { account: string | undefined; addresses: Addresses }) {
   const connectors = useConnectors()
   const { mutate: connect, error, isPending, variables } = useConnect()
   const announced = connectors.filter(isAnnounced)
