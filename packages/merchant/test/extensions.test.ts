@@ -596,6 +596,51 @@ describe('payment-identifier', () => {
     body: await response.text(),
   })
   const conflict = { status: 409, body: expect.stringContaining('payment_identifier_conflict') }
+  const inUse = { status: 409, body: expect.stringContaining('payment_identifier_in_use') }
+  /** Not a conflict, not a refusal: the buyer neither signs again nor chooses a new name. */
+  async function expectLater(response: Response, words: string) {
+    expect(response.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+    expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false)
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      { error: expect.stringContaining(words) },
+    ])
+  }
+  /** Two processes that share their claims; `state` has the claims fail, and shows who waits for them. */
+  function sharing() {
+    const claims = new Set<string>()
+    const state: { before?: ((key: string) => Promise<void>) | undefined } = {}
+    const sharedClaims = {
+      async claim(key: string) {
+        await state.before?.(key)
+        return !claims.has(key) && Boolean(claims.add(key))
+      },
+      release: async (key: string) => void claims.delete(key),
+    }
+    const shop = (changes: Partial<ReferralConfig> = {}) =>
+      open({
+        paymentIds: {},
+        payments: createPaymentMemory({ sharedClaims }),
+        // Each process is asked by a port of its own.
+        publicUrl: 'https://shop.test/thing',
+        ...changes,
+      })
+    return { claims, state, shop }
+  }
+  /** Loses answers of the facilitator while it is told to. */
+  function losing() {
+    const state = { isLost: false, isDown: false }
+    return {
+      state,
+      async fetch(input: Parameters<typeof fetch>[0], init?: RequestInit) {
+        const isPayment = /settle|verify/.test(String(input))
+        if (state.isDown && isPayment) throw new TypeError('fetch failed')
+        const answer = await fetch(input, init)
+        if (state.isLost && isPayment) throw new TypeError('fetch failed')
+        return answer
+      },
+    }
+  }
 
   it('gives the same answer again, to the same payment and to a new one that the official client signs, for one price', async () => {
     const signer = privateKeyToAccount(generatePrivateKey())
@@ -641,7 +686,8 @@ describe('payment-identifier', () => {
       thing: 2,
     })
     const thief = { ...privateKeyToAccount(generatePrivateKey()), address: buyer.address }
-    expect(await all(await namingClient(thief, id).pay(shop.url))).toMatchObject(conflict)
+    expect(await all(await namingClient(thief, id).pay(shop.url))).toMatchObject(inUse)
+    expect(shop.served).toBe(2)
   })
 
   it('wants a name where the shop says so, and a good one always', async () => {
@@ -672,15 +718,8 @@ describe('payment-identifier', () => {
   })
 
   it('is free again after a refusal, and not while nobody knows what became of the payment', async () => {
-    const state = { isLost: false }
-    const shop = await open({
-      paymentIds: {},
-      async fetch(input, init) {
-        const answer = await fetch(input, init)
-        if (state.isLost && /settle/.test(String(input))) throw new TypeError('fetch failed')
-        return answer
-      },
-    })
+    const { state, fetch } = losing()
+    const shop = await open({ paymentIds: {}, fetch })
     const buyer = await m.newBuyer(0n)
     const id = generatePaymentId()
     expect((await namingClient(buyer, id).pay(shop.url)).status).toBe(503)
@@ -690,29 +729,138 @@ describe('payment-identifier', () => {
     state.isLost = true
     const client = namingClient(buyer, id)
     expect((await client.pay(shop.url)).status).toBe(504)
-    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(conflict)
+    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(inUse)
     state.isLost = false
+    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(inUse)
     expect((await client.again(shop.url)).status).toBe(200)
+    expect((await namingClient(buyer, id).pay(shop.url)).status).toBe(200)
     expect([shop.served, await m.balanceOf(buyer.address)]).toEqual([1, PRICE])
   })
 
+  it('tells a buyer who signs anew for the same thing to wait or to send the first payment again, never to pay again', async () => {
+    const { state, fetch } = losing()
+    const serving = { isBroken: false, wait: undefined as Promise<void> | undefined, begun: () => {} }
+    const shop = await open({
+      paymentIds: {},
+      fetch,
+      async serve() {
+        serving.begun()
+        await serving.wait
+        if (serving.isBroken) throw new Error('out of paper')
+        return { thing: 1 }
+      },
+    })
+    const buyer = await m.newBuyer(2n * PRICE)
+    const id = generatePaymentId()
+    const anew = () => namingClient(buyer, id).pay(shop.url)
+
+    // Under way.
+    let end = () => {}
+    serving.wait = new Promise((resolve) => {
+      end = resolve
+    })
+    const begun = new Promise<void>((resolve) => {
+      serving.begun = resolve
+    })
+    serving.isBroken = true
+    const client = namingClient(buyer, id)
+    const first = client.pay(shop.url)
+    await begun
+    await expectLater(await anew(), 'under way')
+    end()
+    expect((await first).status).toBe(500)
+    // Owed.
+    expect(await all(await anew())).toMatchObject(inUse)
+    serving.isBroken = false
+    const served = await all(await client.again(shop.url))
+    expect(served.status).toBe(200)
+    // Served: the same answer, as soon as the facilitator can be asked who signed.
+    state.isDown = true
+    await expectLater(await anew(), 'cannot be checked right now')
+    state.isDown = false
+    expect(await all(await anew())).toEqual(served)
+    // The facilitator verifies nothing for a buyer who has no money left.
+    expect((await clientOf(buyer).pay(`${shop.url}&other`, { headers: linked() })).status).toBe(200)
+    expect(await m.balanceOf(buyer.address)).toBe(0n)
+    const { transaction } = JSON.parse(served.body)
+    expect(await all(await anew())).toMatchObject({ ...inUse, body: expect.stringContaining(transaction) })
+  })
+
   it('holds between processes that share their claims', async () => {
-    const claims = new Set<string>()
-    const sharedClaims = {
-      claim: async (key: string) => !claims.has(key) && Boolean(claims.add(key)),
-      release: async (key: string) => void claims.delete(key),
-    }
-    const [one, other] = await Promise.all(
-      [0, 1].map(() => open({ paymentIds: {}, payments: createPaymentMemory({ sharedClaims }) })),
-    )
-    if (!one || !other) throw new Error('no shops')
+    const { shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
     const buyer = await m.newBuyer()
     const client = namingClient(buyer, generatePaymentId())
     expect((await client.pay(one.url)).status).toBe(200)
     const funds = await m.balanceOf(buyer.address)
     expect(await all(await client.again(other.url))).toMatchObject({ status: 409 })
-    expect(await all(await client.pay(other.url))).toMatchObject(conflict)
+    expect(await all(await client.pay(other.url))).toMatchObject(inUse)
+    expect(await all(await client.pay(`${other.url}&more=1`))).toMatchObject(conflict)
+    expect(await all(await client.pay(other.url))).toMatchObject(inUse)
     expect([other.served, await m.balanceOf(buyer.address)]).toEqual([0, funds])
+  })
+
+  it('serves at another process what the first owes, and keeps that answer under the name', async () => {
+    const { shop } = sharing()
+    const one = await shop({ serve: () => Promise.reject(new Error('out of paper')) })
+    const other = await shop()
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    expect((await client.pay(one.url)).status).toBe(500)
+    const funds = await m.balanceOf(buyer.address)
+    const served = await all(await client.again(other.url))
+    expect(served.status).toBe(200)
+    expect(await all(await client.again(other.url))).toEqual(served)
+    expect(await all(await client.pay(other.url))).toEqual(served)
+    expect([other.served, await m.balanceOf(buyer.address)]).toEqual([1, funds])
+  })
+
+  it('is held by the one of two copies that pays, however they overtake each other', async () => {
+    const { claims, state, shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
+    const buyer = await m.newBuyer()
+    // The first copy is stopped wherever it claims something, until the second is answered.
+    for (let stop = 0; stop < 4; stop++) {
+      claims.clear()
+      const { paymentPayload } = await m.payload(buyer)
+      const info = { required: false, id: generatePaymentId() }
+      const extensions = { ...paymentPayload.extensions, 'payment-identifier': { info } }
+      const headers = {
+        'PAYMENT-SIGNATURE': X402.encodeHeader({ ...paymentPayload, extensions }, 'standard'),
+      }
+      let asked = 0
+      let second: Promise<Response> | undefined
+      state.before = async () => {
+        if (second || asked++ < stop) return
+        second = fetch(other.url, { headers })
+        await second
+      }
+      const first = await fetch(one.url, { headers })
+      state.before = undefined
+      const statuses = [first.status, (await second)?.status]
+      expect([stop, statuses.toSorted()]).toEqual([stop, [200, 409]])
+      const anew = namingClient(buyer, info.id)
+      const funds = await m.balanceOf(buyer.address)
+      for (const { url } of [one, other]) expect([200, 409]).toContain((await anew.pay(url)).status)
+      expect(await m.balanceOf(buyer.address)).toBe(funds)
+    }
+  })
+
+  it('is let go by a process whose claims fail before it is held', async () => {
+    const { claims, state, shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    for (let failing = 0; failing < 4; failing++) {
+      let asked = 0
+      state.before = async () => {
+        if (asked++ === failing) throw new Error('no database')
+      }
+      expect((await client.pay(one.url)).status).toBe(503)
+      expect([failing, [...claims]]).toEqual([failing, []])
+    }
+    state.before = undefined
+    expect((await client.again(other.url)).status).toBe(200)
   })
 
   it('does not keep long answers: their payment gets 409 with the transaction', async () => {
