@@ -52,6 +52,7 @@ import {
   x402Client,
 } from '@x402/fetch'
 import { exportJWK, generateKeyPair } from 'jose'
+import { Challenge } from 'mppx'
 import { type LocalAccount, testActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -356,12 +357,12 @@ describe('offer-receipt', () => {
 describe('sign-in-with-x', () => {
   const statement = 'Read again what you bought'
   /** Signs in where it can, and pays where it cannot. */
-  function visitorOf(account: LocalAccount) {
+  function visitorOf(account: LocalAccount, ask: typeof fetch = fetch) {
     const network = X402.Network.from(m.chainId)
     const schemes = [{ network, client: new ExactEvmScheme(account) }]
     const client = x402Client.fromConfig({ schemes, spendControls: false })
     client.registerExtension(createSIWxClientExtension({ signers: [account] }))
-    return wrapFetchWithPayment(fetch, client)
+    return wrapFetchWithPayment(ask, client)
   }
   /** The header that a wallet makes of the offer at a URL. */
   async function signedAt(
@@ -508,18 +509,64 @@ describe('sign-in-with-x', () => {
     const thief = { ...privateKeyToAccount(generatePrivateKey()), address: owner.address }
     const headers = await Promise.all(Array.from({ length: 6 }, () => signedAt(shop.url, thief)))
     const before = calls
-    const errors: string[] = []
-    for (const header of headers)
-      errors.push((await (await enter(shop.url, header)).json()).error.split(':')[0])
-    expect(errors.filter((error) => error === 'invalid_siwx_signature')).toHaveLength(4)
-    expect(errors.filter((error) => error === 'invalid_siwx_verifier_error')).toHaveLength(2)
+    const statuses: number[] = []
+    for (const header of headers) statuses.push((await enter(shop.url, header)).status)
+    expect(statuses).toEqual([402, 402, 402, 402, 503, 503])
     expect(calls - before).toBe(4)
+    // The owner has paid and must not be asked to pay again: the official client waits.
+    const signatures: (string | null)[] = []
+    const waiting = await visitorOf(wallet, (input, init) => {
+      signatures.push(new Request(input, init).headers.get('PAYMENT-SIGNATURE'))
+      return fetch(input, init)
+    })(shop.url, { headers: linked() })
+    expect([waiting.status, Number(waiting.headers.get('retry-after'))]).toEqual([503, expect.any(Number)])
+    expect(Number(waiting.headers.get('retry-after'))).toBeGreaterThan(5)
+    expect((await waiting.json()).error).toContain('do not pay again')
+    expect(signatures).toEqual([null, null])
+    expect(shop.events.at(-1)).toMatchObject({ reason: 'invalid_siwx_verifier_error' })
 
     const stranger = { ...thief, address: m.market.addresses.USDC }
     expect((await (await enter(shop.url, await signedAt(shop.url, stranger))).json()).error).toContain(
       'not_bought',
     )
     expect(calls - before).toBe(4)
+  })
+
+  it('serves nothing again that costs more than its buyer paid, unless the shop says so', async () => {
+    const state = { price: PRICE }
+    const price = (request: Request) => state.price * (request.headers.has('x-large') ? 2n : 1n)
+    const serve = (request: Request) => ({ large: request.headers.has('x-large') })
+    const [strict, generous] = await Promise.all([
+      open({ signIn: {}, price, serve }),
+      open({ signIn: { whenDearer: 'serve' }, price, serve }),
+    ])
+    const buyer = await m.newBuyer()
+    const LARGE = { 'x-large': '1' }
+    const enterBy = async ({ url }: Shop, more: Record<string, string> = {}) => {
+      const headers = { ...linked(), ...more, 'SIGN-IN-WITH-X': await signedAt(url, buyer) }
+      const response = await fetch(url, { headers })
+      return [response.status, await response.json()]
+    }
+    const refused = [402, { error: expect.stringMatching(/^not_bought: this costs more/) }]
+    const pay = async ({ url }: Shop, more: Record<string, string> = {}) =>
+      expect((await clientOf(buyer).pay(url, { headers: { ...linked(), ...more } })).status).toBe(200)
+
+    await pay(strict)
+    expect(await enterBy(strict)).toMatchObject([200, { large: false }])
+    expect(await enterBy(strict, LARGE)).toMatchObject(refused)
+    await pay(strict, LARGE)
+    expect(await enterBy(strict, LARGE)).toMatchObject([200, { large: true }])
+    // A cheaper purchase afterwards takes nothing away.
+    await pay(strict)
+    expect(await enterBy(strict, LARGE)).toMatchObject([200, { large: true }])
+
+    await pay(generous)
+    state.price = PRICE + 1n
+    expect(await enterBy(generous)).toMatchObject([200, { large: false }])
+    expect(await enterBy(strict, LARGE)).toMatchObject(refused)
+    expect(await enterBy(strict)).toMatchObject([200, { large: false }])
+    state.price = PRICE - 1n
+    expect(await enterBy(strict, LARGE)).toMatchObject([200, { large: true }])
   })
 
   it('tells a buyer to try again, not to pay again, where storage or serving fails', async () => {
@@ -550,6 +597,17 @@ describe('sign-in-with-x', () => {
       500,
       expect.stringContaining('do not pay again'),
     ])
+  })
+
+  it('refuses with a challenge of MPP, too, where the shop has turned that on', async () => {
+    const mpp = { secretKey: 'a secret of thirty-two characters' }
+    const shop = await open({ signIn: {}, mpp })
+    const response = await enter(shop.url, await signedAt(shop.url, await m.newBuyer()))
+    expect([response.status, (await response.json()).error]).toEqual([
+      402,
+      expect.stringContaining('not_bought'),
+    ])
+    expect(Challenge.fromResponse(response).intent).toBe('charge')
   })
 
   it('lets the shop name what was bought, for POST too', async () => {
