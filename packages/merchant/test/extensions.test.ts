@@ -664,16 +664,20 @@ describe('payment-identifier', () => {
       { error: expect.stringContaining(words) },
     ])
   }
-  /** Two processes that share their claims; `state` has the claims fail, and shows who waits for them. */
+  /** Processes that share their claims; `state` is called before a claim is made, and after one was released. */
   function sharing() {
     const claims = new Set<string>()
-    const state: { before?: ((key: string) => Promise<void>) | undefined } = {}
+    type Hook = ((key: string) => Promise<void>) | undefined
+    const state: { before?: Hook; released?: Hook } = {}
     const sharedClaims = {
       async claim(key: string) {
         await state.before?.(key)
         return !claims.has(key) && Boolean(claims.add(key))
       },
-      release: async (key: string) => void claims.delete(key),
+      async release(key: string) {
+        claims.delete(key)
+        await state.released?.(key)
+      },
     }
     const shop = (changes: Partial<ReferralConfig> = {}) =>
       open({
@@ -902,6 +906,25 @@ describe('payment-identifier', () => {
       for (const { url } of [one, other]) expect([200, 409]).toContain((await anew.pay(url)).status)
       expect(await m.balanceOf(buyer.address)).toBe(funds)
     }
+  })
+
+  it('stays with a payment that is taken elsewhere as soon as the first process has let it go', async () => {
+    const { state, shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
+    const buyer = await m.newBuyer(0n)
+    const id = generatePaymentId()
+    const client = namingClient(buyer, id)
+    let second: Response | undefined
+    state.released = async (key) => {
+      if (key.startsWith('referrer:')) return
+      state.released = undefined
+      await mintUsdc(m.market, buyer.address, 2n * PRICE)
+      second = await client.again(other.url)
+    }
+    expect((await client.pay(one.url)).status).toBe(503)
+    expect(second?.status).toBe(200)
+    expect(await all(await namingClient(buyer, id).pay(one.url))).toMatchObject(inUse)
+    expect(await m.balanceOf(buyer.address)).toBe(PRICE)
   })
 
   it('is let go by a process whose claims fail before it is held', async () => {
