@@ -35,6 +35,8 @@ interface Visit {
 /** What a payment holds while it is claimed, and what was known under its name before. */
 interface Held {
   before: Entry | undefined
+  /** The name itself was free, or had been kept long enough. */
+  isNewName: boolean
   release(): Promise<void>
 }
 
@@ -80,11 +82,11 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
       return isSamePayment && !first.transaction ? undefined : conflict(payment)
     }
     if (isSamePayment) return first.answer && again(payment, first, first.answer)
-    if (first.isUnderWay) return retryLater(503, UNDER_WAY)
+    if (first.isUnderWay) return later(payment, UNDER_WAY)
     if (!first.answer) return inUse(payment, first.transaction)
     const verdict = await isPayers(payment, makeOffer)
     if (verdict === 'yes') return again(payment, first, first.answer)
-    return verdict === 'no' ? inUse(payment, first.transaction) : retryLater(503, UNCHECKED)
+    return verdict === 'no' ? inUse(payment, first.transaction) : later(payment, UNCHECKED)
   }
 
   /**
@@ -110,9 +112,9 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     answers.remember({ ...asked, until: seconds() + KEPT_SECONDS, isUnderWay: true, release })
     watched.held = held
     watched.free = async (end) => {
-      if (before && end === 'undone') answers.remember(before)
-      else answers.forget(asked.key)
-      if (end === 'refused') await before?.release()
+      if (before && end === 'undone') return goBack(before, held)
+      answers.forget(asked.key)
+      await before?.release()
       await release()
     }
     return made
@@ -134,7 +136,7 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
       const isNewPurpose = await take(`${name}:${purpose}`)
       const isNewName = isNewPurpose && (await take(name))
       const isNewPayment = await take(`${name}:${fingerprint}`)
-      if (isNewName || !isNewPayment) return { before: answers.find(key, seconds()), release }
+      if (isNewName || !isNewPayment) return { before: answers.find(key, seconds()), isNewName, release }
       await release()
       return isNewPurpose ? 'another purpose' : 'another payment'
     } catch (error) {
@@ -148,18 +150,25 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
   async function finish(
     asked: Asked,
     { end, transaction }: Watched,
-    { before, release }: Held,
+    held: Held,
     response: Response,
   ): Promise<void> {
-    const ended = { until: seconds() + KEPT_SECONDS, isUnderWay: false }
+    const { before, release } = held
+    const ended = { ...asked, until: seconds() + KEPT_SECONDS, isUnderWay: false, release }
     if (end === 'served') {
       const answer = await keptOf(response)
-      answers.remember({ ...asked, ...ended, answer, release, ...(transaction && { transaction }) })
+      answers.remember({ ...ended, answer, ...(transaction && { transaction }) })
     } else if (end === 'owed' || end === 'unsure') {
-      answers.remember({ ...asked, release, ...before, ...ended })
-      // The name stays with the request that was sent first.
-      if (before) await release()
+      if (before) await goBack(before, held)
+      else answers.remember(ended)
     }
+  }
+
+  /** The name stays with the request that was sent first, which may have been paid. */
+  async function goBack(before: Entry, { isNewName, release }: Held): Promise<void> {
+    const renewed = isNewName && { until: seconds() + KEPT_SECONDS, release }
+    answers.remember({ ...before, isUnderWay: false, ...renewed })
+    if (!isNewName) await release()
   }
 
   function again({ key }: Payment, { transaction }: Entry, answer: Answer): Response {
@@ -170,6 +179,11 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
   function conflict({ key }: Payment): Response {
     tell({ type: 'repeated', payment: key })
     return jsonAnswer(409, refusalFields(CONFLICT, 'payment_identifier_conflict'))
+  }
+
+  function later({ key }: Payment, error: string): Response {
+    tell({ type: 'repeated', payment: key })
+    return retryLater(503, error)
   }
 
   /** Not a conflict: a buyer who is told to choose a new name pays for the same purchase a second time. */

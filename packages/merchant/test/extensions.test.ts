@@ -666,13 +666,16 @@ describe('payment-identifier', () => {
   }
   /** Processes that share their claims; `state` is called before a claim is made, and after one was released. */
   function sharing() {
-    const claims = new Set<string>()
+    const claims = new Map<string, number>()
     type Hook = ((key: string) => Promise<void>) | undefined
-    const state: { before?: Hook; released?: Hook } = {}
+    const state: { before?: Hook; released?: Hook; aheadMs: number } = { aheadMs: 0 }
+    const now = () => Date.now() + state.aheadMs
     const sharedClaims = {
-      async claim(key: string) {
+      async claim(key: string, untilSeconds: number) {
         await state.before?.(key)
-        return !claims.has(key) && Boolean(claims.add(key))
+        if ((claims.get(key) ?? 0) * 1_000 > now()) return false
+        claims.set(key, untilSeconds)
+        return true
       },
       async release(key: string) {
         claims.delete(key)
@@ -683,11 +686,19 @@ describe('payment-identifier', () => {
       open({
         paymentIds: {},
         payments: createPaymentMemory({ sharedClaims }),
+        now,
         // Each process is asked by a port of its own.
         publicUrl: 'https://shop.test/thing',
         ...changes,
       })
     return { claims, state, shop }
+  }
+  /** A payment under a name, valid for an hour, as headers that can be sent many times. */
+  async function named(buyer: LocalAccount, id: string) {
+    const { paymentPayload } = await m.payload(buyer)
+    const info = { required: false, id }
+    const extensions = { ...paymentPayload.extensions, 'payment-identifier': { info } }
+    return { 'PAYMENT-SIGNATURE': X402.encodeHeader({ ...paymentPayload, extensions }, 'standard') }
   }
   /** Loses answers of the facilitator while it is told to. */
   function losing() {
@@ -884,12 +895,8 @@ describe('payment-identifier', () => {
     // The first copy is stopped wherever it claims something, until the second is answered.
     for (let stop = 0; stop < 4; stop++) {
       claims.clear()
-      const { paymentPayload } = await m.payload(buyer)
-      const info = { required: false, id: generatePaymentId() }
-      const extensions = { ...paymentPayload.extensions, 'payment-identifier': { info } }
-      const headers = {
-        'PAYMENT-SIGNATURE': X402.encodeHeader({ ...paymentPayload, extensions }, 'standard'),
-      }
+      const id = generatePaymentId()
+      const headers = await named(buyer, id)
       let asked = 0
       let second: Promise<Response> | undefined
       state.before = async () => {
@@ -901,7 +908,7 @@ describe('payment-identifier', () => {
       state.before = undefined
       const statuses = [first.status, (await second)?.status]
       expect([stop, statuses.toSorted()]).toEqual([stop, [200, 409]])
-      const anew = namingClient(buyer, info.id)
+      const anew = namingClient(buyer, id)
       const funds = await m.balanceOf(buyer.address)
       for (const { url } of [one, other]) expect([200, 409]).toContain((await anew.pay(url)).status)
       expect(await m.balanceOf(buyer.address)).toBe(funds)
@@ -927,6 +934,22 @@ describe('payment-identifier', () => {
     expect(await m.balanceOf(buyer.address)).toBe(PRICE)
   })
 
+  it('is held anew for what is owed longer than names are kept', async () => {
+    const { state, shop } = sharing()
+    const one = await shop({ serve: () => Promise.reject(new Error('out of paper')) })
+    const other = await shop()
+    const buyer = await m.newBuyer()
+    const id = generatePaymentId()
+    const headers = await named(buyer, id)
+    for (const aheadMs of [0, 1_800_000, 3_700_000]) {
+      state.aheadMs = aheadMs
+      expect((await fetch(one.url, { headers })).status).toBe(500)
+    }
+    const funds = await m.balanceOf(buyer.address)
+    expect(await all(await namingClient(buyer, id).pay(other.url))).toMatchObject(inUse)
+    expect([other.served, await m.balanceOf(buyer.address)]).toEqual([0, funds])
+  })
+
   it('is let go by a process whose claims fail before it is held', async () => {
     const { claims, state, shop } = sharing()
     const [one, other] = await Promise.all([shop(), shop()])
@@ -938,7 +961,7 @@ describe('payment-identifier', () => {
         if (asked++ === failing) throw new Error('no database')
       }
       expect((await client.pay(one.url)).status).toBe(503)
-      expect([failing, [...claims]]).toEqual([failing, []])
+      expect([failing, [...claims.keys()]]).toEqual([failing, []])
     }
     state.before = undefined
     expect((await client.again(other.url)).status).toBe(200)
