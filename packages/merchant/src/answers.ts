@@ -28,9 +28,9 @@ export function jsonAnswer(status: number, body: { error: string; transaction?: 
 }
 
 /** The same request may be sent again. */
-export function retryLater(status: 503 | 504, error: string): Response {
+export function retryLater(status: 503 | 504, error: string, seconds = RETRY_SECONDS): Response {
   const response = jsonAnswer(status, refusalFields(error, 'settle_failed'))
-  response.headers.set('retry-after', String(RETRY_SECONDS))
+  response.headers.set('retry-after', String(seconds))
   return response
 }
 

@@ -20,6 +20,8 @@ export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Respons
 export interface Watched {
   end: 'served' | 'owed' | 'unsure' | 'refused' | 'undone' | undefined
   transaction?: string
+  /** Called before a payment that has bought nothing is let go: no copy of it is taken meanwhile. */
+  free?(end: 'refused' | 'undone'): Promise<void>
 }
 
 export type CheckOut = (
@@ -180,7 +182,15 @@ function watching(claim: Granted, watched: Watched): Granted {
     },
     owe: (sale) => claim.owe(sale).finally(() => ended('owed')),
     leaveOpen: () => claim.leaveOpen().finally(() => ended('unsure')),
-    forget: () => claim.forget().finally(() => ended('refused')),
-    undo: () => claim.undo().finally(() => ended('undone')),
+    async forget() {
+      ended('refused')
+      await watched.free?.('refused')
+      await claim.forget()
+    },
+    async undo() {
+      ended('undone')
+      await watched.free?.('undone')
+      await claim.undo()
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { createPaymentMemory, createReferralEndpoint, type ReferralConfig } from './index.ts'
 
@@ -26,9 +27,9 @@ describe('createReferralEndpoint', () => {
       { price: '9007199254.740991' },
       { product: { id: `0x${'Ab'.repeat(32)}`, description: 'x'.repeat(500) } },
       { signingKey: `0x${'01'.repeat(32)}` },
-      { mpp: true },
+      { mpp: true, signingKey: `0x${'01'.repeat(32)}` },
       { mpp: false },
-      { mpp: {} },
+      { mpp: {}, signingKey: `0x${'01'.repeat(32)}` },
       { mpp: { realm: 'shop.test:8080', secretKey: 'x'.repeat(32) } },
     ]) {
       expect(made(changes)).not.toThrow()
@@ -57,12 +58,22 @@ describe('createReferralEndpoint', () => {
 
   it('says what mpp must be, and does not show its secret', () => {
     for (const realm of ['', 'a"b', 'a|b', 'a\nb', 'x'.repeat(201), 7]) {
-      expect(made({ mpp: { realm } })).toThrow(/^@referrer\/merchant: mpp.realm must be /)
+      const mpp = { realm, secretKey: 'x'.repeat(32) }
+      expect(made({ mpp })).toThrow(/^@referrer\/merchant: mpp.realm must be /)
     }
     for (const secretKey of ['', 'my secret', 7, null]) {
       expect(made({ mpp: { secretKey } })).toThrow(
         /^@referrer\/merchant: mpp.secretKey must be (?!.*my secret)/,
       )
+    }
+    // Two processes that each made a secret would refuse each other's challenges.
+    const account = privateKeyToAccount(`0x${'01'.repeat(32)}`)
+    for (const signingKey of [undefined, account]) {
+      for (const mpp of [true, {}, { realm: 'shop.test' }]) {
+        expect(made({ mpp, ...(signingKey && { signingKey }) })).toThrow(
+          '@referrer/merchant: mpp.secretKey must be set (at least 32 characters by chance, the same in every process of the shop), or signingKey a private key',
+        )
+      }
     }
     for (const mpp of ['yes', 1, null]) expect(made({ mpp })).toThrow(/^@referrer\/merchant: mpp must be /)
   })
@@ -160,6 +171,7 @@ describe('createReferralEndpoint', () => {
         'signIn.storage must be an object',
       ],
       [{ signIn: { resource: '/buy' }, publicUrl }, 'signIn.resource must be a function'],
+      [{ signIn: { whenDearer: 'ask' }, publicUrl }, "signIn.whenDearer must be 'pay' or 'serve'"],
     ] as const) {
       expect(made(changes)).toThrow(message)
     }

@@ -1,6 +1,6 @@
 import { Money, ProductId, type RequestSignature, X402 } from '@referrer/protocol'
 import { type Address, concat, type Hex, isAddress, isHex, keccak256, stringToHex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { isResponse } from './answers.ts'
 import type { MerchantEvent } from './events.ts'
 import { bazaarOf, type ProductInput, type ProductOutput } from './extensions/bazaar.ts'
@@ -109,8 +109,8 @@ export interface ReferralConfig extends MarketConfig {
   /** Where buyers reach this endpoint, if a proxy stands before it. The query of the request is kept. */
   publicUrl?: string
   /**
-   * Also sells to clients of the Machine Payments Protocol: a 402 then has `WWW-Authenticate: Payment` beside the x402 offer. Several processes
-   * behind one address need the same `secretKey`, or the same private key as `signingKey`, from which it is made where it is left out.
+   * Also sells to clients of the Machine Payments Protocol: a 402 then has `WWW-Authenticate: Payment` beside the x402 offer. Needs a `secretKey`,
+   * or a private key as `signingKey`, from which it is made where it is left out: the same in all processes behind one address.
    */
   mpp?: boolean | { realm?: string; secretKey?: string }
   /** Signs offers, and a receipt for what was served: the extension `offer-receipt`. */
@@ -241,7 +241,7 @@ function signerOf(key: ReferralConfig['signingKey']): RequestSignature.RequestSi
 function mppOf({ mpp = false, signingKey }: ReferralConfig): Settings['mpp'] {
   if (mpp === false) return undefined
   if (mpp !== true && (typeof mpp !== 'object' || mpp === null)) refuse('mpp', 'true, false or an object')
-  const { realm, secretKey = ownSecret(signingKey) } = mpp === true ? {} : mpp
+  const { realm, secretKey = secretFrom(signingKey) } = mpp === true ? {} : mpp
   if (realm !== undefined && (typeof realm !== 'string' || !/^[\w.:/-]{1,200}$/.test(realm))) {
     refuse('mpp.realm', 'at most 200 letters, digits and . : / _ -')
   }
@@ -251,10 +251,18 @@ function mppOf({ mpp = false, signingKey }: ReferralConfig): Settings['mpp'] {
   return { realm, secretKey }
 }
 
-/** The same after a restart where there is a key: challenges that were issued before it still hold then. */
-function ownSecret(signingKey: ReferralConfig['signingKey']): Hex {
-  const seed = typeof signingKey === 'string' ? signingKey : generatePrivateKey()
-  return keccak256(concat([stringToHex('referrer: challenges of the Payment scheme'), seed]))
+/**
+ * The same in every process, and after a restart. A secret by chance would not be: a process then refuses the challenges of the others, whose
+ * buyers may have paid already.
+ */
+function secretFrom(signingKey: ReferralConfig['signingKey']): Hex {
+  if (typeof signingKey !== 'string') {
+    refuse(
+      'mpp.secretKey',
+      `set (at least ${MIN_SECRET_CHARS} characters by chance, the same in every process of the shop), or signingKey a private key`,
+    )
+  }
+  return keccak256(concat([stringToHex('referrer: challenges of the Payment scheme'), signingKey]))
 }
 
 function memory(payments: PaymentMemory | undefined): PaymentMemory {

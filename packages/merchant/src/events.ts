@@ -17,7 +17,7 @@ export type MerchantEvent =
   | { type: 'sold'; sale: Sale }
   /** Served again, without payment, to the buyer of this sale. */
   | { type: 'returned'; sale: Sale }
-  /** A signature let nobody in; the answer was the offer. */
+  /** A signature let nobody in; the answer was the offer, or 503 where its wallet could not be asked (`invalid_siwx_verifier_error`). */
   | { type: 'sign_in_refused'; reason: string; message: string }
   /** `signIn.storage` failed. A sale is served all the same, but its buyer cannot come back for it. */
   | { type: 'storage_failed'; error: unknown }

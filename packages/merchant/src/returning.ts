@@ -3,6 +3,7 @@ import type { PublicClient } from 'viem'
 import { jsonAnswer, retryLater, withSale } from './answers.ts'
 import type { Settings } from './config.ts'
 import {
+  type Busy,
   createVerifier,
   findSale,
   type Refused,
@@ -14,6 +15,8 @@ import {
 import { type Offer, resourceUrl } from './offer.ts'
 import type { Sale } from './sale.ts'
 
+const BUSY =
+  'this wallet cannot be asked for its signature right now; send the same signature again, and do not pay again'
 const LATER = 'what you bought cannot be looked up right now; sign in again, and do not pay again'
 
 /** Reads what the request asks for before it is served, and keeps afterwards that it was bought. Never throws: the sale is made. */
@@ -45,21 +48,25 @@ export function createReturning(settings: Settings, client: PublicClient) {
   return async function comeBack(request: Request, offer: Offer): Promise<Response | undefined> {
     const header = request.headers.get(SIGN_IN_HEADER)
     if (!signIn || header === null || !signIn.isOpenTo(request)) return undefined
-    let found: Sale | Refused
+    let found: Sale | Refused | Busy
     try {
-      found = await saleFor(request, header)
+      found = await saleFor(request, header, offer)
     } catch (error) {
       tell({ type: 'storage_failed', error })
       return retryLater(503, LATER)
     }
     if ('id' in found) return serveAgain(request, found)
+    if ('seconds' in found) {
+      tell({ type: 'sign_in_refused', ...refused('verifier_error', BUSY) })
+      return retryLater(503, BUSY, found.seconds)
+    }
     const { reason, message } = found
     tell({ type: 'sign_in_refused', reason, message })
     return offer.answerTo(`${reason}: ${message}`)
   }
 
   /** The cheapest checks come first: a node is asked only about addresses that have bought this. */
-  async function saleFor(request: Request, header: string): Promise<Sale | Refused> {
+  async function saleFor(request: Request, header: string, offer: Offer): Promise<Sale | Refused | Busy> {
     if (!signIn) throw new Error('nobody can sign in here')
     const claimed = readHeader(signIn, { uri: resourceUrl(settings, request.url), network }, header, now())
     if ('reason' in claimed) return claimed
@@ -70,9 +77,10 @@ export function createReturning(settings: Settings, client: PublicClient) {
         : await findSale(signIn, { ...settings, payer: claimed.address, resource })
     if (!sale)
       return { reason: 'not_bought', message: `${claimed.address} has not bought this here: pay for it` }
+    if (!signIn.covers(sale.amount, offer.amount))
+      return { reason: 'not_bought', message: 'this costs more than what you bought here: pay for it' }
     const verdict = await isSigned(claimed)
-    if (verdict === 'busy')
-      return refused('verifier_error', 'this wallet was asked too often; try again in a minute')
+    if (typeof verdict === 'object') return verdict
     if (!verdict) return refused('signature', 'the signature is not that of the address')
     const isFirst = await payments.reserve(
       `referrer:siwx:${network}:${claimed.address}:${claimed.nonce}`,

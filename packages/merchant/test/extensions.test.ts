@@ -52,6 +52,7 @@ import {
   x402Client,
 } from '@x402/fetch'
 import { exportJWK, generateKeyPair } from 'jose'
+import { Challenge } from 'mppx'
 import { type LocalAccount, testActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -356,12 +357,12 @@ describe('offer-receipt', () => {
 describe('sign-in-with-x', () => {
   const statement = 'Read again what you bought'
   /** Signs in where it can, and pays where it cannot. */
-  function visitorOf(account: LocalAccount) {
+  function visitorOf(account: LocalAccount, ask: typeof fetch = fetch) {
     const network = X402.Network.from(m.chainId)
     const schemes = [{ network, client: new ExactEvmScheme(account) }]
     const client = x402Client.fromConfig({ schemes, spendControls: false })
     client.registerExtension(createSIWxClientExtension({ signers: [account] }))
-    return wrapFetchWithPayment(fetch, client)
+    return wrapFetchWithPayment(ask, client)
   }
   /** The header that a wallet makes of the offer at a URL. */
   async function signedAt(
@@ -508,18 +509,64 @@ describe('sign-in-with-x', () => {
     const thief = { ...privateKeyToAccount(generatePrivateKey()), address: owner.address }
     const headers = await Promise.all(Array.from({ length: 6 }, () => signedAt(shop.url, thief)))
     const before = calls
-    const errors: string[] = []
-    for (const header of headers)
-      errors.push((await (await enter(shop.url, header)).json()).error.split(':')[0])
-    expect(errors.filter((error) => error === 'invalid_siwx_signature')).toHaveLength(4)
-    expect(errors.filter((error) => error === 'invalid_siwx_verifier_error')).toHaveLength(2)
+    const statuses: number[] = []
+    for (const header of headers) statuses.push((await enter(shop.url, header)).status)
+    expect(statuses).toEqual([402, 402, 402, 402, 503, 503])
     expect(calls - before).toBe(4)
+    // The owner has paid and must not be asked to pay again: the official client waits.
+    const signatures: (string | null)[] = []
+    const waiting = await visitorOf(wallet, (input, init) => {
+      signatures.push(new Request(input, init).headers.get('PAYMENT-SIGNATURE'))
+      return fetch(input, init)
+    })(shop.url, { headers: linked() })
+    expect([waiting.status, Number(waiting.headers.get('retry-after'))]).toEqual([503, expect.any(Number)])
+    expect(Number(waiting.headers.get('retry-after'))).toBeGreaterThan(5)
+    expect((await waiting.json()).error).toContain('do not pay again')
+    expect(signatures).toEqual([null, null])
+    expect(shop.events.at(-1)).toMatchObject({ reason: 'invalid_siwx_verifier_error' })
 
     const stranger = { ...thief, address: m.market.addresses.USDC }
     expect((await (await enter(shop.url, await signedAt(shop.url, stranger))).json()).error).toContain(
       'not_bought',
     )
     expect(calls - before).toBe(4)
+  })
+
+  it('serves nothing again that costs more than its buyer paid, unless the shop says so', async () => {
+    const state = { price: PRICE }
+    const price = (request: Request) => state.price * (request.headers.has('x-large') ? 2n : 1n)
+    const serve = (request: Request) => ({ large: request.headers.has('x-large') })
+    const [strict, generous] = await Promise.all([
+      open({ signIn: {}, price, serve }),
+      open({ signIn: { whenDearer: 'serve' }, price, serve }),
+    ])
+    const buyer = await m.newBuyer()
+    const LARGE = { 'x-large': '1' }
+    const enterBy = async ({ url }: Shop, more: Record<string, string> = {}) => {
+      const headers = { ...linked(), ...more, 'SIGN-IN-WITH-X': await signedAt(url, buyer) }
+      const response = await fetch(url, { headers })
+      return [response.status, await response.json()]
+    }
+    const refused = [402, { error: expect.stringMatching(/^not_bought: this costs more/) }]
+    const pay = async ({ url }: Shop, more: Record<string, string> = {}) =>
+      expect((await clientOf(buyer).pay(url, { headers: { ...linked(), ...more } })).status).toBe(200)
+
+    await pay(strict)
+    expect(await enterBy(strict)).toMatchObject([200, { large: false }])
+    expect(await enterBy(strict, LARGE)).toMatchObject(refused)
+    await pay(strict, LARGE)
+    expect(await enterBy(strict, LARGE)).toMatchObject([200, { large: true }])
+    // A cheaper purchase afterwards takes nothing away.
+    await pay(strict)
+    expect(await enterBy(strict, LARGE)).toMatchObject([200, { large: true }])
+
+    await pay(generous)
+    state.price = PRICE + 1n
+    expect(await enterBy(generous)).toMatchObject([200, { large: false }])
+    expect(await enterBy(strict, LARGE)).toMatchObject(refused)
+    expect(await enterBy(strict)).toMatchObject([200, { large: false }])
+    state.price = PRICE - 1n
+    expect(await enterBy(strict, LARGE)).toMatchObject([200, { large: true }])
   })
 
   it('tells a buyer to try again, not to pay again, where storage or serving fails', async () => {
@@ -550,6 +597,17 @@ describe('sign-in-with-x', () => {
       500,
       expect.stringContaining('do not pay again'),
     ])
+  })
+
+  it('refuses with a challenge of MPP, too, where the shop has turned that on', async () => {
+    const mpp = { secretKey: 'a secret of thirty-two characters' }
+    const shop = await open({ signIn: {}, mpp })
+    const response = await enter(shop.url, await signedAt(shop.url, await m.newBuyer()))
+    expect([response.status, (await response.json()).error]).toEqual([
+      402,
+      expect.stringContaining('not_bought'),
+    ])
+    expect(Challenge.fromResponse(response).intent).toBe('charge')
   })
 
   it('lets the shop name what was bought, for POST too', async () => {
@@ -596,6 +654,66 @@ describe('payment-identifier', () => {
     body: await response.text(),
   })
   const conflict = { status: 409, body: expect.stringContaining('payment_identifier_conflict') }
+  const inUse = { status: 409, body: expect.stringContaining('payment_identifier_in_use') }
+  /** Not a conflict, not a refusal: the buyer neither signs again nor chooses a new name. */
+  async function expectLater(response: Response, words: string) {
+    expect(response.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+    expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false)
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      { error: expect.stringContaining(words) },
+    ])
+  }
+  /** Processes that share their claims; `state` is called before a claim is made, and after one was released. */
+  function sharing() {
+    const claims = new Map<string, number>()
+    type Hook = ((key: string) => Promise<void>) | undefined
+    const state: { before?: Hook; released?: Hook; aheadMs: number } = { aheadMs: 0 }
+    const now = () => Date.now() + state.aheadMs
+    const sharedClaims = {
+      async claim(key: string, untilSeconds: number) {
+        await state.before?.(key)
+        if ((claims.get(key) ?? 0) * 1_000 > now()) return false
+        claims.set(key, untilSeconds)
+        return true
+      },
+      async release(key: string) {
+        claims.delete(key)
+        await state.released?.(key)
+      },
+    }
+    const shop = (changes: Partial<ReferralConfig> = {}) =>
+      open({
+        paymentIds: {},
+        payments: createPaymentMemory({ sharedClaims }),
+        now,
+        // Each process is asked by a port of its own.
+        publicUrl: 'https://shop.test/thing',
+        ...changes,
+      })
+    return { claims, state, shop }
+  }
+  /** A payment under a name, valid for an hour, as headers that can be sent many times. */
+  async function named(buyer: LocalAccount, id: string) {
+    const { paymentPayload } = await m.payload(buyer)
+    const info = { required: false, id }
+    const extensions = { ...paymentPayload.extensions, 'payment-identifier': { info } }
+    return { 'PAYMENT-SIGNATURE': X402.encodeHeader({ ...paymentPayload, extensions }, 'standard') }
+  }
+  /** Loses answers of the facilitator while it is told to. */
+  function losing() {
+    const state = { isLost: false, isDown: false }
+    return {
+      state,
+      async fetch(input: Parameters<typeof fetch>[0], init?: RequestInit) {
+        const isPayment = /settle|verify/.test(String(input))
+        if (state.isDown && isPayment) throw new TypeError('fetch failed')
+        const answer = await fetch(input, init)
+        if (state.isLost && isPayment) throw new TypeError('fetch failed')
+        return answer
+      },
+    }
+  }
 
   it('gives the same answer again, to the same payment and to a new one that the official client signs, for one price', async () => {
     const signer = privateKeyToAccount(generatePrivateKey())
@@ -641,7 +759,8 @@ describe('payment-identifier', () => {
       thing: 2,
     })
     const thief = { ...privateKeyToAccount(generatePrivateKey()), address: buyer.address }
-    expect(await all(await namingClient(thief, id).pay(shop.url))).toMatchObject(conflict)
+    expect(await all(await namingClient(thief, id).pay(shop.url))).toMatchObject(inUse)
+    expect(shop.served).toBe(2)
   })
 
   it('wants a name where the shop says so, and a good one always', async () => {
@@ -672,15 +791,8 @@ describe('payment-identifier', () => {
   })
 
   it('is free again after a refusal, and not while nobody knows what became of the payment', async () => {
-    const state = { isLost: false }
-    const shop = await open({
-      paymentIds: {},
-      async fetch(input, init) {
-        const answer = await fetch(input, init)
-        if (state.isLost && /settle/.test(String(input))) throw new TypeError('fetch failed')
-        return answer
-      },
-    })
+    const { state, fetch } = losing()
+    const shop = await open({ paymentIds: {}, fetch })
     const buyer = await m.newBuyer(0n)
     const id = generatePaymentId()
     expect((await namingClient(buyer, id).pay(shop.url)).status).toBe(503)
@@ -690,29 +802,169 @@ describe('payment-identifier', () => {
     state.isLost = true
     const client = namingClient(buyer, id)
     expect((await client.pay(shop.url)).status).toBe(504)
-    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(conflict)
+    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(inUse)
     state.isLost = false
+    expect(await all(await namingClient(buyer, id).pay(shop.url))).toMatchObject(inUse)
     expect((await client.again(shop.url)).status).toBe(200)
+    expect((await namingClient(buyer, id).pay(shop.url)).status).toBe(200)
     expect([shop.served, await m.balanceOf(buyer.address)]).toEqual([1, PRICE])
   })
 
+  it('tells a buyer who signs anew for the same thing to wait or to send the first payment again, never to pay again', async () => {
+    const { state, fetch } = losing()
+    const serving = { isBroken: false, wait: undefined as Promise<void> | undefined, begun: () => {} }
+    const shop = await open({
+      paymentIds: {},
+      fetch,
+      async serve() {
+        serving.begun()
+        await serving.wait
+        if (serving.isBroken) throw new Error('out of paper')
+        return { thing: 1 }
+      },
+    })
+    const buyer = await m.newBuyer(2n * PRICE)
+    const id = generatePaymentId()
+    const anew = () => namingClient(buyer, id).pay(shop.url)
+
+    // Under way.
+    let end = () => {}
+    serving.wait = new Promise((resolve) => {
+      end = resolve
+    })
+    const begun = new Promise<void>((resolve) => {
+      serving.begun = resolve
+    })
+    serving.isBroken = true
+    const client = namingClient(buyer, id)
+    const first = client.pay(shop.url)
+    await begun
+    await expectLater(await anew(), 'under way')
+    end()
+    expect((await first).status).toBe(500)
+    // Owed.
+    expect(await all(await anew())).toMatchObject(inUse)
+    serving.isBroken = false
+    const served = await all(await client.again(shop.url))
+    expect(served.status).toBe(200)
+    // Served: the same answer, as soon as the facilitator can be asked who signed.
+    state.isDown = true
+    await expectLater(await anew(), 'cannot be checked right now')
+    state.isDown = false
+    expect(await all(await anew())).toEqual(served)
+    // The facilitator verifies nothing for a buyer who has no money left.
+    expect((await clientOf(buyer).pay(`${shop.url}&other`, { headers: linked() })).status).toBe(200)
+    expect(await m.balanceOf(buyer.address)).toBe(0n)
+    const { transaction } = JSON.parse(served.body)
+    expect(await all(await anew())).toMatchObject({ ...inUse, body: expect.stringContaining(transaction) })
+  })
+
   it('holds between processes that share their claims', async () => {
-    const claims = new Set<string>()
-    const sharedClaims = {
-      claim: async (key: string) => !claims.has(key) && Boolean(claims.add(key)),
-      release: async (key: string) => void claims.delete(key),
-    }
-    const [one, other] = await Promise.all(
-      [0, 1].map(() => open({ paymentIds: {}, payments: createPaymentMemory({ sharedClaims }) })),
-    )
-    if (!one || !other) throw new Error('no shops')
+    const { shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
     const buyer = await m.newBuyer()
     const client = namingClient(buyer, generatePaymentId())
     expect((await client.pay(one.url)).status).toBe(200)
     const funds = await m.balanceOf(buyer.address)
     expect(await all(await client.again(other.url))).toMatchObject({ status: 409 })
-    expect(await all(await client.pay(other.url))).toMatchObject(conflict)
+    expect(await all(await client.pay(other.url))).toMatchObject(inUse)
+    expect(await all(await client.pay(`${other.url}&more=1`))).toMatchObject(conflict)
+    expect(await all(await client.pay(other.url))).toMatchObject(inUse)
     expect([other.served, await m.balanceOf(buyer.address)]).toEqual([0, funds])
+  })
+
+  it('serves at another process what the first owes, and keeps that answer under the name', async () => {
+    const { shop } = sharing()
+    const one = await shop({ serve: () => Promise.reject(new Error('out of paper')) })
+    const other = await shop()
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    expect((await client.pay(one.url)).status).toBe(500)
+    const funds = await m.balanceOf(buyer.address)
+    const served = await all(await client.again(other.url))
+    expect(served.status).toBe(200)
+    expect(await all(await client.again(other.url))).toEqual(served)
+    expect(await all(await client.pay(other.url))).toEqual(served)
+    expect([other.served, await m.balanceOf(buyer.address)]).toEqual([1, funds])
+  })
+
+  it('is held by the one of two copies that pays, however they overtake each other', async () => {
+    const { claims, state, shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
+    const buyer = await m.newBuyer()
+    // The first copy is stopped wherever it claims something, until the second is answered.
+    for (let stop = 0; stop < 4; stop++) {
+      claims.clear()
+      const id = generatePaymentId()
+      const headers = await named(buyer, id)
+      let asked = 0
+      let second: Promise<Response> | undefined
+      state.before = async () => {
+        if (second || asked++ < stop) return
+        second = fetch(other.url, { headers })
+        await second
+      }
+      const first = await fetch(one.url, { headers })
+      state.before = undefined
+      const statuses = [first.status, (await second)?.status]
+      expect([stop, statuses.toSorted()]).toEqual([stop, [200, 409]])
+      const anew = namingClient(buyer, id)
+      const funds = await m.balanceOf(buyer.address)
+      for (const { url } of [one, other]) expect([200, 409]).toContain((await anew.pay(url)).status)
+      expect(await m.balanceOf(buyer.address)).toBe(funds)
+    }
+  })
+
+  it('stays with a payment that is taken elsewhere as soon as the first process has let it go', async () => {
+    const { state, shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
+    const buyer = await m.newBuyer(0n)
+    const id = generatePaymentId()
+    const client = namingClient(buyer, id)
+    let second: Response | undefined
+    state.released = async (key) => {
+      if (key.startsWith('referrer:')) return
+      state.released = undefined
+      await mintUsdc(m.market, buyer.address, 2n * PRICE)
+      second = await client.again(other.url)
+    }
+    expect((await client.pay(one.url)).status).toBe(503)
+    expect(second?.status).toBe(200)
+    expect(await all(await namingClient(buyer, id).pay(one.url))).toMatchObject(inUse)
+    expect(await m.balanceOf(buyer.address)).toBe(PRICE)
+  })
+
+  it('is held anew for what is owed longer than names are kept', async () => {
+    const { state, shop } = sharing()
+    const one = await shop({ serve: () => Promise.reject(new Error('out of paper')) })
+    const other = await shop()
+    const buyer = await m.newBuyer()
+    const id = generatePaymentId()
+    const headers = await named(buyer, id)
+    for (const aheadMs of [0, 1_800_000, 3_700_000]) {
+      state.aheadMs = aheadMs
+      expect((await fetch(one.url, { headers })).status).toBe(500)
+    }
+    const funds = await m.balanceOf(buyer.address)
+    expect(await all(await namingClient(buyer, id).pay(other.url))).toMatchObject(inUse)
+    expect([other.served, await m.balanceOf(buyer.address)]).toEqual([0, funds])
+  })
+
+  it('is let go by a process whose claims fail before it is held', async () => {
+    const { claims, state, shop } = sharing()
+    const [one, other] = await Promise.all([shop(), shop()])
+    const buyer = await m.newBuyer()
+    const client = namingClient(buyer, generatePaymentId())
+    for (let failing = 0; failing < 4; failing++) {
+      let asked = 0
+      state.before = async () => {
+        if (asked++ === failing) throw new Error('no database')
+      }
+      expect((await client.pay(one.url)).status).toBe(503)
+      expect([failing, [...claims.keys()]]).toEqual([failing, []])
+    }
+    state.before = undefined
+    expect((await client.again(other.url)).status).toBe(200)
   })
 
   it('does not keep long answers: their payment gets 409 with the transaction', async () => {

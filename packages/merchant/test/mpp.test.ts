@@ -22,6 +22,7 @@ import { nodeHandler } from '../src/node.ts'
 import { bodyOf, headerOf } from './world.ts'
 
 const SECRET = 'a secret of thirty-two characters'
+const OTHER_SECRET = 'another one of thirty-two characters'
 const URL_OF_SHOP = 'https://shop.test/buy'
 
 let m: TestFacilitator
@@ -269,6 +270,20 @@ describe('a stock mppx client', () => {
     expect(paid).toHaveLength(1)
     expect((await expectKept(response, 504)).detail).toContain('send the same Authorization again')
   })
+
+  it('signs once where its credential reaches a process with another secret: the first may be settling it', async () => {
+    const [one, other] = [shopOf(), shopOf({ mpp: { secretKey: OTHER_SECRET } })]
+    const { mppx, paid } = client({
+      fetch: (request) => (request.headers.has('Authorization') ? other : one).fetch(request),
+    })
+    const response = await mppx.fetch(URL_OF_SHOP, { headers: linked() })
+    expect(response.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+    expect((await expectKept(response, 503)).detail).toContain('do not sign another before')
+    expect(events.at(-1)).toMatchObject({ type: 'unsure' })
+    expect(paid).toHaveLength(1)
+    const served = await paying(one, paid[0]?.get('Authorization') ?? '')
+    expect(served.status).toBe(200)
+  })
 })
 
 it('a stock x402 client buys at the same endpoint', async () => {
@@ -333,7 +348,7 @@ describe('a credential that was used', () => {
     const shop = shopOf()
     const credential = await credentialFor(shop)
     expect((await paying(shop, credential)).status).toBe(200)
-    const restarted = shopOf({ mpp: true })
+    const restarted = shopOf({ mpp: { secretKey: OTHER_SECRET } })
     expect((await expectKept(await paying(restarted, credential), 409)).detail).toContain('already used')
     trouble = 'cut'
     await expectKept(await paying(restarted, credential), 503)
@@ -379,17 +394,35 @@ describe('a credential is refused', () => {
     change(wire)
     return `Payment ${X402.encodeHeader(wire, 'url')}`
   }
+  /** By which the shops of these tests go. */
+  const clock = { ahead: 0 }
+  const clocked = (changes: Partial<ReferralConfig> = {}) =>
+    shopOf({ now: () => Date.now() + clock.ahead, ...changes })
+
+  /** It answers no challenge of this shop: until it ends it may be paid elsewhere, and is not asked to pay again. */
+  async function expectInvalid(asking: () => Promise<Response>): Promise<string> {
+    const kept = await expectKept(await asking(), 503)
+    expect(kept.detail).toContain('do not sign another before')
+    clock.ahead = 362_000
+    try {
+      const why = await expectRefused(asking, 'invalid-challenge')
+      expect(String(kept.detail).startsWith(why)).toBe(true)
+      return why
+    } finally {
+      clock.ahead = 0
+    }
+  }
 
   it.each([
     ['expires', '2099-01-01T00:00:00.000Z'],
     ['opaque', X402.encodeHeader({ nonce: '0x00', order: '0x00' }, 'url')],
     ['digest', 'sha-256=abc'],
   ])('whose challenge has another %s', async (name, value) => {
-    const shop = shopOf()
+    const shop = clocked()
     const credential = altered(await credentialFor(shop), ({ challenge }) => {
       challenge[name] = value
     })
-    const why = await expectRefused(() => paying(shop, credential), 'invalid-challenge')
+    const why = await expectInvalid(() => paying(shop, credential))
     expect(why).toBe('the challenge was not issued here, or not with these contents')
   })
 
@@ -433,11 +466,11 @@ describe('a credential is refused', () => {
   })
 
   it('whose authorisation ends after its challenge', async () => {
-    const shop = shopOf()
+    const shop = clocked()
     const credential = altered(await credentialFor(shop), ({ payload }) => {
       payload.validBefore = String(Number(payload.validBefore) + 1)
     })
-    expect(await expectRefused(() => paying(shop, credential), 'invalid-challenge')).toContain('ends after')
+    expect(await expectInvalid(() => paying(shop, credential))).toContain('ends after')
   })
 
   it('that names another source than its payer', async () => {
@@ -449,15 +482,15 @@ describe('a credential is refused', () => {
   })
 
   it('of another realm with the same secret', async () => {
-    const [one, other] = ['one', 'other'].map((realm) => shopOf({ mpp: { realm, secretKey: SECRET } }))
+    const [one, other] = ['one', 'other'].map((realm) => clocked({ mpp: { realm, secretKey: SECRET } }))
     if (!one || !other) throw new Error('two shops')
     const credential = await credentialFor(one)
-    expect(await expectRefused(() => paying(other, credential), 'invalid-challenge')).toContain('realm "one"')
+    expect(await expectInvalid(() => paying(other, credential))).toContain('realm "one"')
     expect((await paying(one, credential)).status).toBe(200)
   })
 
   it('with another link, buyer, URL or method than its challenge was issued for', async () => {
-    const shop = shopOf()
+    const shop = clocked()
     const credential = await credentialFor(shop)
     const otherLink = linked(await m.mint({ cashbackOfCommissionBps: 0 }))
     const { 'X-Referrer-Token': token } = linked()
@@ -467,14 +500,11 @@ describe('a credential is refused', () => {
       { address: `${URL_OF_SHOP}?pages=2` },
       { address: 'https://shop.test/other' },
     ]) {
-      const why = await expectRefused(() => paying(shop, credential, how), 'invalid-challenge')
+      const why = await expectInvalid(() => paying(shop, credential, how))
       expect(why).toContain('another request, ref link or buyer')
     }
-    const post = new Request(URL_OF_SHOP, {
-      method: 'POST',
-      headers: { ...linked(), Authorization: credential },
-    })
-    await expectRefused(() => shop.fetch(post), 'invalid-challenge')
+    const headers = { ...linked(), Authorization: credential }
+    await expectInvalid(() => shop.fetch(new Request(URL_OF_SHOP, { method: 'POST', headers })))
     expect((await paying(shop, credential)).status).toBe(200)
   })
 

@@ -6,6 +6,7 @@ const entry = (name: string, bytes?: number): Entry => ({
   fingerprint: '0x1',
   purpose: '0x2',
   until: 100,
+  isUnderWay: false,
   release: async () => {},
   ...(bytes !== undefined && {
     answer: { status: 200, statusText: '', headers: [], body: new Uint8Array(bytes) },
@@ -57,7 +58,7 @@ it('an answer is the same again, without a body where it has none; a stream of u
   expect(await keptOf(new Response(broken, { headers: { 'content-length': '5' } }))).toBeUndefined()
 })
 
-it('a purpose is that of method, URL, terms and body, and leaves the body to be read', async () => {
+it('a purpose is that of method, path, query, terms and body, and leaves the body to be read', async () => {
   const request = (body: string, url = 'http://shop.test/') => new Request(url, { method: 'POST', body })
   const one = request('x'.repeat(100_000))
   const purpose = await purposeOf(one, ['1'])

@@ -30,13 +30,15 @@ export interface Asked {
 export interface Entry extends Asked {
   /** Unix seconds. */
   until: number
+  /** A request is being served under it now. */
+  isUnderWay: boolean
   answer?: Answer | undefined
   transaction?: string
   /** Lets others use the identifier again. */
   release(): Promise<void>
 }
 
-interface Answer {
+export interface Answer {
   status: number
   statusText: string
   headers: [string, string][]
@@ -78,10 +80,11 @@ export function objectionToId(id: unknown, isRequired: boolean): string | undefi
   return 'a payment identifier has 16 to 128 letters, digits, hyphens and underscores'
 }
 
-/** Method, URL and the first 64 KiB of the body; the request can still be read. */
+/** Method, path, query and the first 64 KiB of the body, and the terms; the request can still be read. */
 export async function purposeOf(request: Request, terms: readonly string[]): Promise<Hex> {
   const hash = keccak256(request.body === null ? new Uint8Array() : await beginning(request.clone()))
-  return keccak256(stringToBytes(JSON.stringify([request.method, request.url, hash, ...terms])))
+  const { pathname, search } = new URL(request.url)
+  return keccak256(stringToBytes(JSON.stringify([request.method, `${pathname}${search}`, hash, ...terms])))
 }
 
 async function beginning({ body }: Request): Promise<Uint8Array> {

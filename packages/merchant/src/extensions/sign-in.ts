@@ -58,6 +58,11 @@ export interface SignInConfig {
    * anew each time.
    */
   resource?: (request: Request) => string | undefined
+  /**
+   * What a buyer gets when the resource costs more now than it paid: the offer (`pay`, the default), or what it bought (`serve`). Set `serve`
+   * only where a resource names one thing, whose price may rise: otherwise whoever bought the cheapest gets the dearest.
+   */
+  whenDearer?: 'pay' | 'serve'
 }
 
 export interface SignIn {
@@ -66,6 +71,8 @@ export interface SignIn {
   /** Undefined where nobody can come back. */
   resourceOf(request: Request): string | undefined
   isOpenTo(request: Request): boolean
+  /** Whether a purchase for this amount lets its buyer have what costs that much now. */
+  covers(paid: bigint, price: bigint): boolean
 }
 
 /** Why a signature lets nobody in, in the words of the standard. */
@@ -88,6 +95,9 @@ const NONCE = /^[a-zA-Z0-9]{8,64}$/
 /** A contract wallet is asked by the node, and whoever sends a signature chooses the address. */
 const MAX_ASKED_AT_ONCE = 4
 const MAX_ASKED_PER_MINUTE = 5
+/** Anybody can read on the chain who has bought, and send junk in the names of all of them. */
+const MAX_ASKED_OF_ALL_PER_MINUTE = 120
+const MINUTE_MS = 60_000
 const MAX_WALLETS = 1_000
 
 const dated = { type: 'string', format: 'date-time' }
@@ -115,7 +125,7 @@ const SCHEMA = {
 }
 
 export function readSignIn(config: SignInConfig): SignIn {
-  const { statement, storage = purchaseMemory(), resource } = config
+  const { statement, storage = purchaseMemory(), resource, whenDearer = 'pay' } = config
   const isText = typeof statement === 'string' && statement !== '' && /^[\x20-\x7e]*$/.test(statement)
   if (statement !== undefined && (!isText || statement.length > MAX_STATEMENT_CHARS)) {
     refuse('signIn.statement', `one line of at most ${MAX_STATEMENT_CHARS} printable ASCII characters`)
@@ -124,10 +134,12 @@ export function readSignIn(config: SignInConfig): SignIn {
     refuse('signIn.storage', 'an object with the functions record and find')
   }
   if (resource !== undefined && typeof resource !== 'function') refuse('signIn.resource', 'a function')
+  if (whenDearer !== 'pay' && whenDearer !== 'serve') refuse('signIn.whenDearer', "'pay' or 'serve'")
   return {
     statement,
     storage,
     isOpenTo: ({ method }) => resource !== undefined || method === 'GET',
+    covers: (paid, price) => paid >= price || whenDearer === 'serve',
     resourceOf(request) {
       const { pathname, search } = new URL(request.url)
       const name = resource
@@ -225,28 +237,42 @@ function dateOf(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
+/** Nobody was asked: the same signature may be sent again after this time. */
+export interface Busy {
+  seconds: number
+}
+
 /**
  * Whether the address signed. A key is recovered here; a contract wallet (ERC-1271, ERC-6492) is asked through the node, a few times a
  * minute. Throws where the node cannot be asked.
  */
 export function createVerifier(client: Pick<PublicClient, 'verifyMessage'>, now: () => number) {
-  const asked = new Map<Address, { times: number; since: number }>()
+  const asked = new Map<Address, Counted>()
+  let askedOfAll: Counted = { times: 0, since: now() }
   let asking = 0
 
-  function mayAsk(address: Address): boolean {
-    const known = asked.get(address)
-    const entry = known && now() - known.since < 60_000 ? known : { times: 0, since: now() }
-    if (entry.times >= MAX_ASKED_PER_MINUTE || asking >= MAX_ASKED_AT_ONCE) return false
+  const current = (counted: Counted | undefined): Counted =>
+    counted && now() - counted.since < MINUTE_MS ? counted : { times: 0, since: now() }
+  const untilOver = ({ since }: Counted) => Math.max(1, Math.ceil((since + MINUTE_MS - now()) / 1_000))
+
+  /** Undefined where it may be asked; then it is counted. */
+  function busyFor(address: Address): Busy | undefined {
+    const [wallet, all] = [current(asked.get(address)), current(askedOfAll)]
+    if (wallet.times >= MAX_ASKED_PER_MINUTE) return { seconds: untilOver(wallet) }
+    if (all.times >= MAX_ASKED_OF_ALL_PER_MINUTE) return { seconds: untilOver(all) }
+    if (asking >= MAX_ASKED_AT_ONCE) return { seconds: 1 }
+    askedOfAll = { ...all, times: all.times + 1 }
     asked.delete(address)
-    asked.set(address, { ...entry, times: entry.times + 1 })
+    asked.set(address, { ...wallet, times: wallet.times + 1 })
     const oldest = asked.size > MAX_WALLETS ? asked.keys().next().value : undefined
     if (oldest !== undefined) asked.delete(oldest)
-    return true
+    return undefined
   }
 
-  return async ({ address, message, signature }: Claimed): Promise<boolean | 'busy'> => {
+  return async ({ address, message, signature }: Claimed): Promise<boolean | Busy> => {
     if (await verifyMessage({ address, message, signature }).catch(() => false)) return true
-    if (!mayAsk(address)) return 'busy'
+    const busy = busyFor(address)
+    if (busy) return busy
     asking++
     try {
       return await client.verifyMessage({ address, message, signature })
@@ -254,6 +280,12 @@ export function createVerifier(client: Pick<PublicClient, 'verifyMessage'>, now:
       asking--
     }
   }
+}
+
+/** How often within the minute that began then (milliseconds since 1970). */
+interface Counted {
+  times: number
+  since: number
 }
 
 /** What a purchase is kept under. Endpoints and chains that share a storage do not meet. */
@@ -270,7 +302,12 @@ const keyOf = ({ network, merchantId, productId, payer, resource }: Bought) =>
     stringToBytes(JSON.stringify([network, `${merchantId}`, productId ?? '', payer.toLowerCase(), resource])),
   )}`
 
-export async function recordSale({ storage }: SignIn, bought: Bought, sale: Sale): Promise<void> {
+/** Of two purchases the dearer one is kept: it lets its buyer have more. */
+export async function recordSale(signIn: SignIn, bought: Bought, sale: Sale): Promise<void> {
+  const { storage } = signIn
+  // What cannot be read is replaced.
+  const earlier = await findSale(signIn, bought).catch(() => undefined)
+  if (earlier && earlier.amount > sale.amount) return
   await within(
     LOOKUP_MS,
     storage.record(keyOf(bought), JSON.stringify({ ...sale, amount: `${sale.amount}` })),

@@ -25,6 +25,10 @@ export interface MppTill {
 
 const BOTH = `send one payment: ${X402.PAYMENT_SIGNATURE_HEADER} or ${Mpp.CREDENTIAL_HEADER}, not both`
 
+const MAY_BE_PAID = `it may be on its way elsewhere until it ends: send the same ${Mpp.CREDENTIAL_HEADER} where its challenge came from, or here again after its end, and do not sign another before`
+/** How far the clocks of the chain and of this machine may be apart. */
+const CLOCK_SKEW_SECONDS = 60
+
 export function createMppTill(
   mpp: NonNullable<Settings['mpp']>,
   settings: Settings,
@@ -78,7 +82,7 @@ export function createMppTill(
 
   /**
    * A credential that does not answer a challenge of ours may have paid before: at another URL, or before the secret was changed. A buyer
-   * who reads 402 pays again, so the facilitator is asked first.
+   * who reads 402 pays again, so the facilitator is asked first. What it does not know yet may be on its way to it until it ends.
    */
   async function refusalUnlessPaid(
     payment: Payment,
@@ -97,6 +101,11 @@ export function createMppTill(
         ...(transaction && { transaction }),
       })
     }
+    const ends = (payment.validBefore ?? 0) + CLOCK_SKEW_SECONDS
+    if (status === 'unknown' && ends > now() / 1_000) {
+      tell({ type: 'unsure', payment: payment.key, message })
+      return retryLater(503, `${message}; ${MAY_BE_PAID}`)
+    }
     tell({ type: 'refused', payment: payment.key, reason: 'invalid_payment', message })
     return refusal(message, request, buyer)
   }
@@ -104,13 +113,14 @@ export function createMppTill(
   return {
     async challenging(offer, request, buyer) {
       const challenge = await challenges.issue(request, buyer, offer.requirements)
+      const challenged = (response: Response) => {
+        response.headers.append(Mpp.CHALLENGE_HEADER, challenge)
+        return response
+      }
       return {
         ...offer,
-        answer(refusal) {
-          const response = offer.answer(refusal)
-          response.headers.append(Mpp.CHALLENGE_HEADER, challenge)
-          return response
-        },
+        answer: (refusal) => challenged(offer.answer(refusal)),
+        answerTo: (error) => challenged(offer.answerTo(error)),
       }
     },
     answerTo(request) {
