@@ -20,6 +20,9 @@ export async function startFacilitatorOf(
       PORT: '0',
       LOG_LEVEL: 'silent',
       LIMITS: 'memory',
+      // Tests ask again and again until something has happened.
+      RATE_LIMIT_PER_SECOND: '100000',
+      RATE_LIMIT_BURST: '100000',
       ALLOW_PRIVATE_HOSTS: 'true',
       WATCH_INTERVAL_MS: '20',
       RELAYER_PRIVATE_KEYS: privateKeyOf(market.accounts.settler),
