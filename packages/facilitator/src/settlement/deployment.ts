@@ -77,7 +77,6 @@ export function createDeployments(
 ): Deployments {
   const { sql, config, clock, log } = context
   const { chainId, relayerPool } = chain
-  const nameOf = (wallet: Address) => `wallet ${wallet.toLowerCase()}`
 
   async function begin(
     payment: Payment,
@@ -215,9 +214,19 @@ export function createDeployments(
   }
 }
 
+/** The key of its deployment in the outbox. */
+const nameOf = (wallet: Address) => `wallet ${wallet.toLowerCase()}`
+
 /** Nothing was ever signed for it, and nothing will be: no relayer could send it in time. */
 const isUntried = ({ state, mined, hashes }: TransactionStatus) =>
   state === 'failed' && mined === null && hashes.length === 0
+
+/** Throws `Refused` where the one try to deploy the payer has failed for good. */
+export async function requireUntried({ sql }: Context, { chainId, authorization }: Payment): Promise<void> {
+  const { from } = authorization
+  const known = await readTransaction(sql, { chainId, key: nameOf(from) })
+  if (known?.state === 'failed' && !isUntried(known)) throw triedOnce(from, known.reason ?? 'it reverted')
+}
 
 /** What the deployment of the payer and the payment itself cost, in base units. Throws `Refused` where the fee does not pay for both. */
 export function requireWorth({ config }: Context, payment: Payment, verdict: Good, fee: bigint): bigint {

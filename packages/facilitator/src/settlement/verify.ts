@@ -2,7 +2,7 @@ import type { Chain, Context } from '../context.ts'
 import { expectedFee } from '../payment/fee.ts'
 import { keyOf, type Payment } from '../payment/payment.ts'
 import { findArrival, isOpen } from './arrival.ts'
-import { requireWorth } from './deployment.ts'
+import { requireUntried, requireWorth } from './deployment.ts'
 import { toSettle } from './order.ts'
 import { refusalOfArrival, refusalOfRow, unreachable } from './refusals.ts'
 import { simulate } from './simulation.ts'
@@ -13,6 +13,7 @@ export async function verify(context: Context, chain: Chain, payment: Payment): 
   const [verdict] = await simulate(context, chain, chain.relayerPool.available()[0], [payment])
   if (verdict?.type === 'good') {
     if (verdict.deploymentGas === undefined) return
+    await requireUntried(context, payment)
     requireWorth(context, payment, verdict, await expectedFee(context, chain, toSettle(payment)))
     return
   }

@@ -9,7 +9,7 @@ import {
 } from '@referrer/contracts/local/wallets'
 import { type Address, type Hex, numberToHex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Facilitator } from '../../src/facilitator.ts'
 import {
   ALL,
@@ -103,7 +103,9 @@ const commissionOf = (bps: number): Deed => ({
 })
 
 /** Of a wallet whose deployment reverts in the block, and did not in any trial. */
-async function failInBlock(facilitator?: { url: string }): Promise<{ safe: Safe; answer: Answer['body'] }> {
+async function failInBlock(facilitator?: {
+  url: string
+}): Promise<{ safe: Safe; setUpBy: Address; answer: Answer['body'] }> {
   const setUpBy = await codeAt(STOP)
   const safe = await wallet(setUpBy)
   const body = await m.payload(safe)
@@ -115,10 +117,12 @@ async function failInBlock(facilitator?: { url: string }): Promise<{ safe: Safe;
     return settling
   })
   expect(answer.errorMessage).toContain('failed (the transaction reverted); it is not tried again')
-  return { safe, answer }
+  return { safe, setUpBy, answer }
 }
 
 describe('a merchant that takes its commission away', () => {
+  afterEach(async () => void (await act(m, commissionOf(2_000))))
+
   it('after we have read it has no wallets deployed', async () => {
     expect(await settle(await m.payload(await m.newBuyer()))).toMatchObject({ success: true })
     await act(m, commissionOf(0))
@@ -129,7 +133,6 @@ describe('a merchant that takes its commission away', () => {
       errorMessage: expect.stringContaining("the platform's fee of this payment, 0, does not pay for"),
     })
     expect(await deploymentsOf(safe)).toHaveLength(0)
-    await act(m, commissionOf(2_000))
   })
 
   it('between the deployment and the payment has both on its account, and the limit counts the deployment', async () => {
@@ -145,7 +148,6 @@ describe('a merchant that takes its commission away', () => {
       return { answer }
     })
     expect(await settling.answer).toMatchObject({ success: true })
-    await act(m, commissionOf(2_000))
     const gas = await counted()
     expect(gas).toBeGreaterThan(250_000n)
     expect((await accountOf(codeHolder(deploymentsFor(m.merchant.merchantId)))).burned).toBe(gas)
@@ -174,7 +176,7 @@ describe('a deployment', () => {
   })
 
   it('that fails in the block is not tried again, which the answer says', async () => {
-    const { safe, answer } = await failInBlock()
+    const { safe, setUpBy, answer } = await failInBlock()
     const failed = { success: false, errorReason: 'settle_failed', transaction: '' }
     for (const told of [answer, await settle(await m.payload(safe))]) {
       expect(told).toMatchObject(failed)
@@ -182,7 +184,12 @@ describe('a deployment', () => {
       expect(told).not.toHaveProperty('retryable')
     }
     expect(await counted()).toBeGreaterThan(250_000n)
-    expect(await deploymentsOf(safe)).toMatchObject([{ state: 'failed' }])
+    await eventually(() => deploymentsOf(safe)).toMatchObject([{ state: 'failed' }])
+    await m.chain.client.setCode({ address: setUpBy, bytecode: STOP })
+    expect((await m.verify(await m.payload(safe))).body).toMatchObject({
+      isValid: false,
+      invalidMessage: expect.stringContaining('it is not tried again'),
+    })
   })
 
   it('whose wallet tells a trial by its sender is not sent', async () => {
