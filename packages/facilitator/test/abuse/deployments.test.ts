@@ -151,7 +151,7 @@ describe('a merchant that takes its commission away', () => {
     const gas = await counted()
     expect(gas).toBeGreaterThan(250_000n)
     expect((await accountOf(codeHolder(deploymentsFor(m.merchant.merchantId)))).burned).toBe(gas)
-    // 30 base units for 1,000,000 gas, by the usual prices.
+    // 30 base units for 1,000 gas, by the usual prices.
     const [row] = await m.sql<{ cost: bigint; fee: bigint }[]>`
       SELECT cost, fee FROM facilitator.settlements WHERE payer = ${Buffer.from(safe.address.slice(2), 'hex')}`
     const forDeployment = (gas * 30n) / 1_000n
