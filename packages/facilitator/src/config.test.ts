@@ -54,6 +54,7 @@ test('keys and chains are enough', () => {
     payerBudget: 3_000_000n,
     merchantBudget: 30_000_000n,
     burnGasPerHour: 6_000_000n,
+    deploymentGasPerHour: 20_000_000n,
     maxBatch: 64,
     maxBatchesInFlight: 16,
     lingerMs: 15,

@@ -36,6 +36,8 @@ export interface Config extends CommonConfig {
   merchantBudget: bigint
   /** How much gas wallets without trust may burn on a chain within an hour. */
   burnGasPerHour: bigint
+  /** How much gas of deployments whose payments have not paid for them there may be on a chain within an hour. */
+  deploymentGasPerHour: bigint
   /** Factories whose wallets are deployed for their first payment; with checksums. */
   walletFactories: ReadonlySet<Address>
   /** To answer a request. What is not done by then goes on, and is answered as pending. */
@@ -145,6 +147,11 @@ export const variables = {
     'gas that wallets with code and without trust may burn on a chain within an hour, all together',
     '6000000',
   ),
+  DEPLOYMENT_GAS_PER_HOUR: withDefault(
+    Read.whole(0, Number.MAX_SAFE_INTEGER),
+    'gas of wallet deployments on a chain within an hour that the payments have not paid for, or not yet; buyers of one merchant get a quarter of what the others leave',
+    '20000000',
+  ),
   WALLET_FACTORIES: withDefault(
     walletFactories,
     `factories whose contract wallets are deployed for their first payment (ERC-6492), or ${NO_FACTORIES}; by default those of Safe, Coinbase Smart Wallet and Kernel`,
@@ -185,6 +192,7 @@ export function readConfig(env: Env): Config {
     payerBudget: BigInt(values.PAYER_BUDGET),
     merchantBudget: BigInt(values.MERCHANT_BUDGET),
     burnGasPerHour: BigInt(values.BURN_GAS_PER_HOUR),
+    deploymentGasPerHour: BigInt(values.DEPLOYMENT_GAS_PER_HOUR),
     walletFactories: new Set(values.WALLET_FACTORIES),
     maxBatch: values.MAX_BATCH,
     maxBatchesInFlight: values.MAX_BATCHES_IN_FLIGHT,

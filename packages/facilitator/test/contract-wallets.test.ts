@@ -20,14 +20,12 @@ import {
   parseEventLogs,
   serializeErc6492Signature,
 } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../src/onchain/wallet-deployment.ts'
 import { readPayment } from '../src/payment/read.ts'
 import { toSettle } from '../src/settlement/order.ts'
 import { type Books, openBooks } from './abuse/books.ts'
 import { shopSettings } from './abuse/shops.ts'
-import { TURNCOAT } from './abuse/wallets.ts'
 import { type Answer, send } from './asking.ts'
 import { type Charging, startCharging } from './charging.ts'
 import { PRICE } from './harness.ts'
@@ -52,8 +50,8 @@ async function safe(owners = 1): Promise<Safe> {
   return made
 }
 
-async function undeployed(owners = 1, setUpBy?: Address): Promise<Safe> {
-  const made = foreseeSafe(m.market, safes, owners, setUpBy)
+async function undeployed(owners = 1): Promise<Safe> {
+  const made = foreseeSafe(m.market, safes, owners)
   await mintUsdc(m.market, made.address, 10n * PRICE)
   return made
 }
@@ -154,18 +152,12 @@ describe('an account that delegates to code', () => {
   })
 })
 
-/** The gas that counts as burned by strangers. */
-async function burned(): Promise<bigint> {
-  const [row] = await m.sql<{ burned: bigint }[]>`SELECT burned FROM facilitator.accounts WHERE kind = 'all'`
-  return row?.burned ?? 0n
-}
-
 const deploymentsOf = ({ address }: Safe) =>
   m.sql`SELECT state FROM sender.intents WHERE key = ${`wallet ${address.toLowerCase()}`}`
 
-async function expectUndeployed(wallet: Safe, intents = 0): Promise<void> {
+async function expectUndeployed(wallet: Safe): Promise<void> {
   expect(await wallet.isDeployed()).toBe(false)
-  expect(await deploymentsOf(wallet)).toHaveLength(intents)
+  expect(await deploymentsOf(wallet)).toHaveLength(0)
 }
 
 /** As somebody else's deployment of the facilitator would answer. */
@@ -179,8 +171,7 @@ async function settleWith(env: Record<string, string>, body: unknown): Promise<A
 }
 
 describe('a Safe that is not deployed', () => {
-  it('is deployed for its first payment, by either authorisation, which pays for it', async () => {
-    const before = await burned()
+  it('is deployed for its first payment, by either authorisation', async () => {
     const salt = numberToHex(1, { size: 32 })
     for (const options of [{}, { salt }, { salt, type: 'TransferWithAuthorization' }] as const) {
       const wallet = await undeployed(2)
@@ -196,12 +187,11 @@ describe('a Safe that is not deployed', () => {
       expect((await m.settle(body)).body).toMatchObject({ success: false, errorMessage, transaction })
       expect((await m.settle(await m.payload(wallet))).body).toMatchObject({ success: true })
     }
-    expect(await burned()).toBe(before)
     await books.audit()
   })
 
   it('is deployed when it buys in a shop', async () => {
-    const wallet = await undeployed(3)
+    const wallet = await undeployed()
     expect(await buyFrom(shop(), wallet)).toMatchObject({ servedTo: wallet.address })
     expect(await wallet.isDeployed()).toBe(true)
   })
@@ -291,7 +281,7 @@ describe('a Safe that is not deployed', () => {
     await expectUndeployed(wallet)
   })
 
-  it('is told the least amount whose fee pays for its deployment', async () => {
+  it('is told the least amount whose fee pays for its deployment and its settlement', async () => {
     const wallet = await undeployed()
     const body = await m.payload(wallet, { amount: PRICE / 10n })
     for (const { body: answer } of [await m.verify(body), await m.settle(body)]) {
@@ -307,33 +297,5 @@ describe('a Safe that is not deployed', () => {
     // What a trial of another call takes differs by a little.
     const amount = (BigInt(least ?? 0) * 101n) / 100n
     expect((await m.settle(await m.payload(wallet, { amount }))).body).toMatchObject({ success: true })
-  })
-
-  it('whose deployment fails in the block is not deployed again, and counts as burned', async () => {
-    const { address: setUpBy } = privateKeyToAccount(generatePrivateKey())
-    await m.chain.client.setCode({ address: setUpBy, bytecode: TURNCOAT })
-    const wallet = await undeployed(1, setUpBy)
-    const before = await burned()
-    const relayer = m.relayers[0].address
-    const answers: string[] = []
-    for (const body of [await m.payload(wallet), await m.payload(wallet)]) {
-      const sent = await m.chain.client.getTransactionCount({ address: relayer })
-      const { body: answer } = await m.settle(body)
-      expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed', transaction: '' })
-      answers.push(answer.errorMessage)
-      expect((await m.chain.client.getTransactionCount({ address: relayer })) - sent).toBe(2 - answers.length)
-    }
-    for (const answer of answers) expect(answer).toContain('the one try to deploy it here failed')
-    expect(await burned()).toBeGreaterThan(before)
-    await expectUndeployed(wallet, 1)
-  })
-
-  it('is not deployed while strangers have burned the budget of the hour', async () => {
-    const wallet = await undeployed()
-    const body = await m.payload(wallet)
-    const answer = await settleWith({ BURN_GAS_PER_HOUR: '200000' }, body)
-    expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
-    expect(answer.errorMessage).toContain('too many wallets have been deployed here without a payment')
-    await expectUndeployed(wallet)
   })
 })

@@ -171,6 +171,29 @@ describe('a marketplace that cannot be asked', () => {
     expect(refused.headers.get('retry-after')).toBe(seconds)
   })
 
+  it('by one client because it limits that one answers the others, those who wait for the same answer too', async () => {
+    const listAs = (client: string) =>
+      m.call('GET', '/discovery/resources', { headers: { 'x-forwarded-for': client } })
+    const limited: ServerResponse[] = []
+    const isAsked = Promise.withResolvers<void>()
+    const usual = answer
+    answer = (request, response) => {
+      if (request.headers['x-forwarded-for'] !== '10.0.0.1') return usual(request, response)
+      limited.push(response.writeHead(429, { 'retry-after': '7' }))
+      isAsked.resolve()
+    }
+    const first = listAs('10.0.0.1')
+    await isAsked.promise
+    const waiting = listAs('10.0.0.2')
+    // Its request is on its way through our door: one that comes after it has come through.
+    await m.call('GET', '/healthz')
+    for (const response of limited) response.end()
+    expect(await first).toMatchObject(away)
+    expect(await waiting).toMatchObject({ status: 200, body: LISTED })
+    expect(await listAs('10.0.0.3')).toMatchObject({ status: 200, body: LISTED })
+    expect(asked.map(({ headers }) => headers['x-forwarded-for'])).toEqual(['10.0.0.1', '10.0.0.2'])
+  })
+
   it('because it is silent holds no more than a few requests', async () => {
     const hanging: ServerResponse[] = []
     const all = Promise.withResolvers<void>()

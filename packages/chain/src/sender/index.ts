@@ -23,6 +23,7 @@ export {
   handOverTransaction,
   isServed,
   readTransaction,
+  releaseKey,
   type SignerHealth,
   senderHealth,
   type TransactionRequest,

@@ -7,6 +7,7 @@ import {
   enqueueTransaction,
   handOverTransaction,
   readTransaction,
+  releaseKey,
   senderHealth,
   withdrawTransaction,
 } from './outbox.ts'
@@ -110,6 +111,28 @@ describe('withdrawing', () => {
     expect(await withdrawTransaction(database.sql, id)).toBe(false)
     expect(await enqueue('withdrawn')).toBe(id)
     expect(await readTransaction(database.sql, { id })).toMatchObject({ state: 'failed' })
+  })
+
+  it('leaves the key to another intent, once it is released', async () => {
+    const id = await enqueue('released')
+    expect(await releaseKey(database.sql, id)).toBe(false)
+    await withdrawTransaction(database.sql, id)
+    expect(await releaseKey(database.sql, id)).toBe(true)
+    const next = await enqueue('released')
+    expect(next).not.toBe(id)
+    expect(await readTransaction(database.sql, { id })).toMatchObject({ state: 'failed' })
+    expect(await readTransaction(database.sql, { id: next })).toMatchObject({ state: 'enqueued' })
+  })
+
+  it('does not release the key of what was signed', async () => {
+    const id = await enqueue('signed')
+    await database.sql`
+      INSERT INTO sender.transactions (hash, intent_id, chain_id, from_address, nonce, raw, max_fee_per_gas,
+        max_priority_fee_per_gas, signed_at)
+      VALUES (${hexToBytes(`0x${'5e'.repeat(32)}`)}, ${id}, 1, ${hexToBytes(request.from)}, 77, ${hexToBytes('0x00')}, 1, 1, now())`
+    await withdrawTransaction(database.sql, id)
+    expect(await releaseKey(database.sql, id)).toBe(false)
+    expect(await enqueue('signed')).toBe(id)
   })
 
   it.each(['sent', 'confirmed'])('leaves what is %s as it is', async (state) => {

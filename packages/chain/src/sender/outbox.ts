@@ -75,6 +75,17 @@ export async function withdrawTransaction(tx: Queryable, id: bigint): Promise<bo
 }
 
 /**
+ * Frees the key of an intent that failed before anything was signed for it, so that the same can be enqueued again. False when something
+ * was signed, or when it has not failed.
+ */
+export async function releaseKey(tx: Queryable, id: bigint): Promise<boolean> {
+  const { count } = await tx`
+    UPDATE sender.intents i SET key = i.key || ' unsent ' || i.id
+    WHERE i.id = ${id} AND i.state = 'failed' AND NOT EXISTS (SELECT FROM sender.transactions WHERE intent_id = i.id)`
+  return count === 1
+}
+
+/**
  * Moves an enqueued intent from one signer to another, for whom the call must have the same effect. False when it is no longer enqueued
  * for the first. Its key still stands for the transaction that was enqueued first.
  */

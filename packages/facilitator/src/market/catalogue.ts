@@ -9,11 +9,14 @@ export interface CatalogueQuestion {
   client: string
 }
 
-/** `told`: 200 with the answer as it came, or 400 with what is wrong with the question. `away`: ask again later. */
+/**
+ * `told`: 200 with the answer as it came. `refused`: 400 with what is wrong with the question. `away`: ask again later; `onlyFor`: this
+ * client, others may get an answer now.
+ */
 export type CatalogueAnswer =
   | { kind: 'told'; body: Buffer }
   | { kind: 'refused'; error: string }
-  | { kind: 'away'; retryAfterSeconds: number }
+  | { kind: 'away'; retryAfterSeconds: number; onlyFor?: string }
 
 const PATIENCE_MS = 5_000
 const MOST_BYTES = 4 * 1024 * 1024
@@ -25,29 +28,45 @@ const KEPT_MS = 5_000
 /** A marketplace that is away is asked the same thing once a second. */
 const AWAY_MS = 1_000
 const LONGEST_WAIT_SECONDS = 60
+/** How often one who waited for the answer to somebody else's question asks again, when that one alone is limited. */
+const MOST_TURNS = 3
 
 export const askCatalogue = once((context) => {
   let underWay = 0
-  return createCache<CatalogueQuestion, CatalogueAnswer>({
+  async function load(question: CatalogueQuestion): Promise<CatalogueAnswer> {
+    const { client: onlyFor } = question
+    if (underWay >= AT_ONCE) return { kind: 'away', retryAfterSeconds: 1, onlyFor }
+    underWay += 1
+    try {
+      return await ask(context, question)
+    } catch (err) {
+      context.log.warn({ err }, 'the catalogue of the marketplace cannot be read')
+      return { kind: 'away', retryAfterSeconds: 1 }
+    } finally {
+      underWay -= 1
+    }
+  }
+  const shared = createCache<CatalogueQuestion, CatalogueAnswer>({
     keyOf: ({ path, query }) => `${path}?${query}`,
-    load: async (question) => {
-      if (underWay >= AT_ONCE) return { kind: 'away', retryAfterSeconds: 1 }
-      underWay += 1
-      try {
-        return await ask(context, question)
-      } catch (err) {
-        context.log.warn({ err }, 'the catalogue of the marketplace cannot be read')
-        return { kind: 'away', retryAfterSeconds: 1 }
-      } finally {
-        underWay -= 1
-      }
+    load,
+    ttlMs: (answer) => {
+      if (answer.kind !== 'away') return KEPT_MS
+      return answer.onlyFor === undefined ? AWAY_MS : 0
     },
-    ttlMs: ({ kind }) => (kind === 'away' ? AWAY_MS : KEPT_MS),
     clock: context.clock,
     max: MOST_KEPT,
     maxBytes: MOST_KEPT_BYTES,
     bytesOf: (answer) => (answer.kind === 'told' ? answer.body.length : 1),
   })
+  return async (question: CatalogueQuestion): Promise<CatalogueAnswer> => {
+    for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+      const answer = await shared(question)
+      const isForAnother =
+        answer.kind === 'away' && answer.onlyFor !== undefined && answer.onlyFor !== question.client
+      if (!isForAnother) return answer
+    }
+    return load(question)
+  }
 })
 
 async function ask(
@@ -61,7 +80,8 @@ async function ask(
   if (response.status === 429) {
     await response.body?.cancel()
     const seconds = Math.ceil(Number(response.headers.get('retry-after'))) || 1
-    return { kind: 'away', retryAfterSeconds: Math.min(Math.max(seconds, 1), LONGEST_WAIT_SECONDS) }
+    const retryAfterSeconds = Math.min(Math.max(seconds, 1), LONGEST_WAIT_SECONDS)
+    return { kind: 'away', retryAfterSeconds, onlyFor: client }
   }
   const body = await bodyOf(response)
   if (response.status === 200) return { kind: 'told', body }

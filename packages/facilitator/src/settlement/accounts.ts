@@ -26,6 +26,11 @@ export const GAINED: Hash = zeroHash
 /** Stands for accounts without code that emptied themselves, or took their payment back, before its block. */
 export const EMPTIED: Hash = numberToHex(1, { size: 32 })
 
+/** The gas of deployments that their payments have not paid for: all of them, and those for the buyers of one merchant. */
+export const DEPLOYMENTS: Hash = numberToHex(2, { size: 32 })
+export const deploymentsFor = (merchantId: bigint): Hash =>
+  numberToHex((3n << 64n) | merchantId, { size: 32 })
+
 export type Accounts = Map<Holder, Account>
 
 const DAY_MS = 86_400_000

@@ -91,7 +91,9 @@ export async function requireBacking<W extends Waiting>(
     tried.map(async (each) => ({
       ...each,
       code: each.hasCode ? await codeHash(chain, each.order.key.payer) : undefined,
-      cost: costOf(context.config, lifeGas(each.order, each.gas, tried.length)),
+      cost:
+        costOf(context.config, lifeGas(each.order, each.gas, tried.length)) +
+        each.waiting.attempt.deploymentCost,
       fee: isPurchase(each.order) ? await expectedFee(context, chain, each.order) : 0n,
     })),
   )

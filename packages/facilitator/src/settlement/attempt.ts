@@ -19,6 +19,8 @@ export interface Attempt {
   readonly signal: AbortSignal
   /** Undefined: the money came by a plain transfer. */
   readonly payment: Payment | undefined
+  /** What it has cost already, in base units: the deployment of the payer. */
+  readonly deploymentCost: bigint
   /** Of money that is in the router. */
   toSplit(): Order
   toRefund(why: string): Order

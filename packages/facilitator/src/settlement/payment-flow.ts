@@ -16,6 +16,7 @@ import { locate } from './locate.ts'
 import { outcomeOf } from './observe.ts'
 import { keyOfDeposit, toFinish, toRefund, toRefundDeposit, toSplitDeposit } from './order.ts'
 import { noMoneyMoved, notSent, returned, tookTooLong } from './refusals.ts'
+import { createRelayerLoad } from './relayer-load.ts'
 import { errors } from './revert.ts'
 import { type FIRST_STATES, move, type Next, type State } from './states.ts'
 import type { Final } from './store.ts'
@@ -52,8 +53,9 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
     },
   }
   const tracker = createTracker(records, chain, () => queue.pump())
-  const queue = createSubmissionQueue(context, chain, tracker, onEvent)
-  const deployments = createDeployments(context, chain, tracker)
+  const load = createRelayerLoad(chain, tracker)
+  const queue = createSubmissionQueue(context, chain, tracker, load, onEvent)
+  const deployments = createDeployments(context, chain, tracker, load)
 
   const steps: Steps = {
     queued: (attempt, { payment }) => queue.submit(attempt, payment),
@@ -98,13 +100,14 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         origin: currentOrigin(),
         signal,
         payment,
+        deploymentCost: deployed?.cost ?? 0n,
         toSplit: () => toFinish(payment),
         toRefund: (why) => toRefund(payment, why),
         hasArrived: false,
         refusal: undefined,
       }
       const transaction = await run(attempt, { state: 'queued', payment })
-      await deployed?.hasPaid()
+      await deployed?.settled()
       return transaction
     },
     splitDeposit(deposit, refusal, signal) {
@@ -115,6 +118,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         origin: currentOrigin(),
         signal,
         payment: undefined,
+        deploymentCost: 0n,
         toSplit: () => toSplitDeposit(deposit),
         toRefund: (why) => toRefundDeposit(deposit, why),
         hasArrived: true,

@@ -155,7 +155,7 @@ function judgeFailure(
 const expired = (at: bigint) =>
   invalidPayment(`authorization expired at ${at}, or before it can be mined: sign a new one`)
 
-const undeployable = ({ authorization: { from }, deployment }: Payment) =>
+export const undeployable = ({ authorization: { from }, deployment }: Payment) =>
   invalidPayment(
     `the wallet ${from} is not deployed, and the factory ${deployment?.factory} does not deploy it by the call in the signature: deploy the wallet first, then send the same payment again`,
   )

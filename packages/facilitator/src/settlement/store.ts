@@ -214,6 +214,14 @@ export async function findRow(
   return row && rowOf(row)
 }
 
+/** The platform's fee that a payment has brought; 0n unless it is settled. */
+export async function feeOf(sql: Queryable, { chainId, payer, nonce }: PaymentKey): Promise<bigint> {
+  const [row] = await sql<{ fee: bigint }[]>`
+    SELECT fee FROM facilitator.settlements
+    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)} AND state = 'settled'`
+  return row?.fee ?? 0n
+}
+
 /** The payments that have a row which has not failed. */
 export async function takenOf(sql: Queryable, keys: PaymentKey[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()

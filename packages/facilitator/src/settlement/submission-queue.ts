@@ -7,6 +7,7 @@ import { type Attempt, type In, refuse } from './attempt.ts'
 import { type Enqueued, enqueue } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
 import { notSent } from './refusals.ts'
+import type { RelayerLoad } from './relayer-load.ts'
 import type { Next } from './states.ts'
 import type { Tracker } from './tracker.ts'
 
@@ -31,29 +32,21 @@ export function createSubmissionQueue(
   context: Context,
   chain: Chain,
   tracker: Tracker,
+  load: RelayerLoad,
   onEvent: OnSettlement,
 ): SubmissionQueue {
   const { maxBatch, maxBatchesInFlight, lingerMs } = context.config
   const queue: Entry[] = []
-  /** Batches of a relayer that are not enqueued yet. */
-  const making = new Map<Address, number>()
   let timer: NodeJS.Timeout | undefined
-
-  const busyness = (relayer: Address) => tracker.waiting(relayer) + (making.get(relayer) ?? 0)
-
-  function leastBusy(): { relayer: Address; batches: number } {
-    const able = chain.relayerPool.available().map((relayer) => ({ relayer, batches: busyness(relayer) }))
-    return able.reduce((least, each) => (each.batches < least.batches ? each : least))
-  }
 
   /** A full batch leaves at once; another one waits for more payments, the longer the more transactions are under way. */
   function pump(): void {
     clearTimeout(timer)
     timer = undefined
     for (let first = queue[0]; first; first = queue[0]) {
-      const { relayer, batches } = leastBusy()
-      if (batches >= maxBatchesInFlight) return
-      const patience = first.since + lingerMs * (batches + 1) ** 2 - performance.now()
+      const { relayer, transactions } = load.leastBusy()
+      if (transactions >= maxBatchesInFlight) return
+      const patience = first.since + lingerMs * (transactions + 1) ** 2 - performance.now()
       if (queue.length < maxBatch && patience > 0) {
         timer = setTimeout(pump, patience)
         return
@@ -70,15 +63,18 @@ export function createSubmissionQueue(
   }
 
   async function make(relayer: Address, entries: Entry[]): Promise<void> {
-    making.set(relayer, (making.get(relayer) ?? 0) + 1)
+    const end = load.begin(relayer)
     try {
       const { shared, alone, later } = await approve(context, chain, relayer, entries)
       queue.unshift(...later)
-      await Promise.all([write(relayer, shared), ...alone.map((each) => write(leastBusy().relayer, [each]))])
+      await Promise.all([
+        write(relayer, shared),
+        ...alone.map((each) => write(load.leastBusy().relayer, [each])),
+      ])
     } catch (error) {
       for (const { fail } of entries) fail(error)
     } finally {
-      making.set(relayer, (making.get(relayer) ?? 1) - 1)
+      end()
       pump()
     }
   }
@@ -127,7 +123,7 @@ export function createSubmissionQueue(
       const { promise, resolve: end, reject: fail } = Promise.withResolvers<In<Next<'checked'>>>()
       const waiting: Waiting = { attempt, mayRetry: false, end: end as Waiting['end'], fail }
       const backed = await requireBacking(context, chain, [{ order, gas, hasCode, waiting }])
-      await write(leastBusy().relayer, backed)
+      await write(load.leastBusy().relayer, backed)
       return promise
     },
   }

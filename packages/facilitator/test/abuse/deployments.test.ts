@@ -1,0 +1,286 @@
+// Who pays for the deployment of wallets, when payers and merchants see to it that their payment does not.
+import { listProduct, mintUsdc, openMerchant, publishWithProof } from '@referrer/contracts/local'
+import {
+  deploySafeContracts,
+  foreseeSafe,
+  type Safe,
+  type SafeContracts,
+  safeFactory,
+} from '@referrer/contracts/local/wallets'
+import { type Address, type Hex, numberToHex, parseEther } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Facilitator } from '../../src/facilitator.ts'
+import {
+  ALL,
+  codeHolder,
+  DEPLOYMENTS,
+  deploymentsFor,
+  type Holder,
+  merchantHolder,
+  readAccounts,
+} from '../../src/settlement/accounts.ts'
+import { type Answer, send as ask } from '../asking.ts'
+import { eventually } from '../eventually.ts'
+import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import type { Body } from '../payloads.ts'
+import { act, betweenBlocks, type Deed, send } from './acts.ts'
+import { TURNCOAT } from './wallets.ts'
+
+const HOUR_MS = 3_600_000
+const STOP: Hex = '0x00'
+const REVERT: Hex = '0x600080fd'
+
+let m: TestFacilitator
+let safes: SafeContracts
+
+beforeAll(async () => {
+  m = await startTestFacilitator({ env: { WALLET_FACTORIES: safeFactory() } })
+  safes = await deploySafeContracts(m.market)
+})
+afterAll(() => m.close())
+// Whatever was counted counts no more.
+beforeEach(() => {
+  m.clock.aheadMs += HOUR_MS
+})
+
+async function wallet(setUpBy?: Address): Promise<Safe> {
+  const made = foreseeSafe(m.market, safes, 1, setUpBy)
+  await mintUsdc(m.market, made.address, 2n * PRICE)
+  return made
+}
+
+async function codeAt(bytecode: Hex): Promise<Address> {
+  const { address } = privateKeyToAccount(generatePrivateKey())
+  await m.chain.client.setCode({ address, bytecode })
+  return address
+}
+
+const settle = async (body: Body, { url }: { url: string } = m.facilitator): Promise<Answer['body']> =>
+  (await ask(url, 'POST', '/settle', { body })).body
+
+async function withAnother<T>(
+  env: Record<string, string>,
+  work: (another: Facilitator) => Promise<T>,
+): Promise<T> {
+  const another = await m.startAnother(env)
+  try {
+    return await work(another)
+  } finally {
+    await another.stop()
+  }
+}
+
+async function accountOf(holder: Holder) {
+  const account = (await readAccounts(m.sql, m.chainId, [holder], Date.now() + m.clock.aheadMs)).get(holder)
+  if (!account) throw new Error(`no account of ${holder}`)
+  return account
+}
+
+/** The gas of deployments that counts now. */
+const counted = async () => (await accountOf(codeHolder(DEPLOYMENTS))).burned
+
+const deploymentsOf = ({ address }: Safe) =>
+  m.sql<{ id: bigint; state: string }[]>`
+    SELECT id, state FROM sender.intents WHERE key LIKE ${`wallet ${address.toLowerCase()}%`} ORDER BY id`
+
+/** The pool has the deployment of one of them, and of no other. */
+async function deploying(...wallets: Safe[]): Promise<void> {
+  await eventually(async () => {
+    const intents = (await Promise.all(wallets.map(deploymentsOf))).flat().map(({ id }) => id)
+    const isSent = m.events.some(
+      (told) =>
+        told.type === 'sender' && told.event.type === 'broadcast' && intents.includes(told.event.intent),
+    )
+    return isSent ? intents.length : 0
+  }).toBe(1)
+}
+
+const commissionOf = (bps: number): Deed => ({
+  by: m.merchant.account,
+  on: 'MerchantRegistry',
+  call: ['setProductTerms', m.merchant.merchantId, m.merchant.productId, bps, 0n],
+})
+
+/** Of a wallet whose deployment reverts in the block, and did not in any trial. */
+async function failInBlock(facilitator?: {
+  url: string
+}): Promise<{ safe: Safe; setUpBy: Address; answer: Answer['body'] }> {
+  const setUpBy = await codeAt(STOP)
+  const safe = await wallet(setUpBy)
+  const body = await m.payload(safe)
+  const answer = await betweenBlocks(m, async ({ mine }) => {
+    const settling = settle(body, facilitator)
+    await deploying(safe)
+    await m.chain.client.setCode({ address: setUpBy, bytecode: REVERT })
+    await mine()
+    return settling
+  })
+  expect(answer.errorMessage).toContain('failed (the transaction reverted); it is not tried again')
+  return { safe, setUpBy, answer }
+}
+
+describe('a merchant that takes its commission away', () => {
+  afterEach(async () => void (await act(m, commissionOf(2_000))))
+
+  it('after we have read it has no wallets deployed', async () => {
+    expect(await settle(await m.payload(await m.newBuyer()))).toMatchObject({ success: true })
+    await act(m, commissionOf(0))
+    const safe = await wallet()
+    expect(await settle(await m.payload(safe))).toMatchObject({
+      success: false,
+      errorReason: 'settle_failed',
+      errorMessage: expect.stringContaining("the platform's fee of this payment, 0, does not pay for"),
+    })
+    expect(await deploymentsOf(safe)).toHaveLength(0)
+  })
+
+  it('between the deployment and the payment has both on its account, and the limit counts the deployment', async () => {
+    const merchant = merchantHolder(m.merchant.merchantId)
+    const { owed } = await accountOf(merchant)
+    const safe = await wallet()
+    const body = await m.payload(safe)
+    const settling = await betweenBlocks(m, async ({ mine }) => {
+      const answer = settle(body)
+      await deploying(safe)
+      await send(m, commissionOf(0))
+      await mine()
+      return { answer }
+    })
+    expect(await settling.answer).toMatchObject({ success: true })
+    const gas = await counted()
+    expect(gas).toBeGreaterThan(250_000n)
+    expect((await accountOf(codeHolder(deploymentsFor(m.merchant.merchantId)))).burned).toBe(gas)
+    // 30 base units for 1,000 gas, by the usual prices.
+    const [row] = await m.sql<{ cost: bigint; fee: bigint }[]>`
+      SELECT cost, fee FROM facilitator.settlements WHERE payer = ${Buffer.from(safe.address.slice(2), 'hex')}`
+    const forDeployment = (gas * 30n) / 1_000n
+    expect(row).toMatchObject({ fee: 0n })
+    expect(row?.cost).toBeGreaterThan(forDeployment + 4_000n)
+    expect((await accountOf(merchant)).owed - owed).toBe(row?.cost)
+  })
+})
+
+describe('a deployment', () => {
+  it('counts no more when the fee has paid for it and for its payment', async () => {
+    expect(await settle(await m.payload(await wallet()))).toMatchObject({ success: true })
+    expect(await counted()).toBe(0n)
+  })
+
+  it('for a fee that would pay for it alone is not made', async () => {
+    const safe = await wallet()
+    const body = await m.payload(safe, { amount: (PRICE * 6n) / 10n })
+    for (const { body: answer } of [await m.verify(body), await m.settle(body)])
+      expect(answer.invalidMessage ?? answer.errorMessage).toContain('to deploy it and to settle the payment')
+    expect(await deploymentsOf(safe)).toHaveLength(0)
+  })
+
+  it('that fails in the block is not tried again, which the answer says', async () => {
+    const { safe, setUpBy, answer } = await failInBlock()
+    const failed = { success: false, errorReason: 'settle_failed', transaction: '' }
+    for (const told of [answer, await settle(await m.payload(safe))]) {
+      expect(told).toMatchObject(failed)
+      expect(told.errorMessage).toContain('it is not tried again')
+      expect(told).not.toHaveProperty('retryable')
+    }
+    expect(await counted()).toBeGreaterThan(250_000n)
+    await eventually(() => deploymentsOf(safe)).toMatchObject([{ state: 'failed' }])
+    await m.chain.client.setCode({ address: setUpBy, bytecode: STOP })
+    expect((await m.verify(await m.payload(safe))).body).toMatchObject({
+      isValid: false,
+      invalidMessage: expect.stringContaining('it is not tried again'),
+    })
+  })
+
+  it('whose wallet tells a trial by its sender is not sent', async () => {
+    const safe = await wallet(await codeAt(TURNCOAT))
+    expect(await settle(await m.payload(safe))).toMatchObject({
+      success: false,
+      errorReason: 'invalid_payment',
+      errorMessage: expect.stringContaining('does not deploy it by the call in the signature'),
+    })
+    expect(await deploymentsOf(safe)).toHaveLength(0)
+    expect(await counted()).toBe(0n)
+  })
+
+  it('that no relayer could send counts for nothing, and is tried again', async () => {
+    const [{ address }] = m.relayers
+    const safe = await wallet()
+    const body = await m.payload(safe)
+    await m.chain.client.setBalance({ address, value: 0n })
+    for (const states of [['failed'], ['failed', 'failed']]) {
+      expect(await settle(body)).toMatchObject({
+        success: false,
+        errorReason: 'settle_failed',
+        errorMessage: expect.stringMatching(/^not sent: no relayer .*; send the same payment again$/),
+        retryable: true,
+      })
+      expect((await deploymentsOf(safe)).map(({ state }) => state)).toEqual(states)
+      expect(await counted()).toBe(0n)
+    }
+    await m.chain.client.setBalance({ address, value: parseEther('10') })
+    expect(await settle(body)).toMatchObject({ success: true })
+    expect(await safe.isDeployed()).toBe(true)
+  })
+
+  it('is not made while as many transactions are under way as may be', async () => {
+    const [one, other] = [await wallet(), await wallet()]
+    const bodies = [await m.payload(one), await m.payload(other)]
+    await withAnother({ MAX_BATCHES_IN_FLIGHT: '1' }, async (another) => {
+      const settling = await betweenBlocks(m, async () => {
+        const answers = bodies.map((body) => settle(body, another))
+        expect(await Promise.race(answers)).toMatchObject({
+          success: false,
+          errorMessage: 'not sent: too many transactions are under way; send the same payment again',
+          retryable: true,
+        })
+        await deploying(one, other)
+        return { answers }
+      })
+      const answers = await Promise.all(settling.answers)
+      expect(answers.filter(({ success }) => success)).toHaveLength(1)
+    })
+  })
+})
+
+describe('the limit of deployments that are not paid for', () => {
+  it('is used up for the buyers of one merchant, and not for those of another, nor for wallets that are deployed', async () => {
+    const { market, reviewer } = m
+    const { stranger } = market.accounts
+    const merchantId = await openMerchant(market, stranger)
+    const product = { merchantId, productId: numberToHex(0xb1, { size: 32 }) }
+    await listProduct(market, stranger, product, { commissionBps: 2_000 })
+    const content = '{"rating":5,"description":"Good"}'
+    const { reviewId } = await publishWithProof(market, reviewer.account, {
+      agentId: reviewer.agentId,
+      product,
+      content,
+      proofId: 2n,
+    })
+    const attributionToken = await m.mint({
+      merchantId: Number(merchantId),
+      productId: product.productId,
+      reviewId: Number(reviewId),
+    })
+    await failInBlock()
+    const gas = await counted()
+    m.clock.aheadMs += HOUR_MS
+
+    await withAnother({ DEPLOYMENT_GAS_PER_HOUR: String(6n * gas) }, async (another) => {
+      await failInBlock(another)
+      const shutOut = await wallet()
+      const body = await m.payload(shutOut)
+      const refused = await settle(body, another)
+      expect(refused).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
+      expect(refused.errorMessage).toContain(
+        'too many wallets are being deployed for buyers of this merchant',
+      )
+      expect(await deploymentsOf(shutOut)).toHaveLength(0)
+      const elsewhere = await m.payload(await wallet(), { attributionToken })
+      expect(await settle(elsewhere, another)).toMatchObject({ success: true })
+      expect((await accountOf(ALL)).burned).toBe(0n)
+      m.clock.aheadMs += HOUR_MS
+      expect(await settle(await m.payload(shutOut), another)).toMatchObject({ success: true })
+    })
+  })
+})
