@@ -100,3 +100,6 @@ function stream(response: ServerResponse, head: Head, delta: object, finish_reas
     .writeHead(200, { 'content-type': 'text/event-stream' })
     .end(`${chunk({ delta, finish_reason: null })}${chunk({ delta: {}, finish_reason })}data: [DONE]\n\n`)
 }
+
+// By hand: `OPENAI_BASE_URL` of an example that is tried without a model.
+if (import.meta.main) console.log((await startScriptedModel()).url)

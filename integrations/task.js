@@ -1,11 +1,17 @@
 // What all four examples share: the two tool servers, and what the agent is asked to do.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const sandbox = fileURLToPath(new URL('../.sandbox/referrer-mcp.json', import.meta.url))
 
+const path = process.env.REFERRER_MCP ?? sandbox
+if (!existsSync(path)) {
+  console.error(`${path} is not there: start a sandbox with npm start, or name its file with REFERRER_MCP`)
+  process.exit(1)
+}
+
 /** As MCP hosts read it; `npm start` writes one. `market` finds and remembers, `signer` holds the keys and pays. */
-const { mcpServers } = JSON.parse(readFileSync(process.env.REFERRER_MCP ?? sandbox, 'utf8'))
+const { mcpServers } = JSON.parse(readFileSync(path, 'utf8'))
 export const market = mcpServers.referrer
 export const signer = mcpServers['referrer-signer']
 

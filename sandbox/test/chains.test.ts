@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { connectShop, openShop, placeOf, readProject } from '@referrer/merchant/shop'
 import { Money, X402 } from '@referrer/protocol'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
@@ -11,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectTools, type Tools } from '../examples/tools.ts'
 import { linkTo, resolve, reviewsOf } from './links.ts'
 import { ask, buy, buyAndCheck, chainOf, usdcOf } from './purchase.ts'
-import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
+import { PATIENCE_MS, run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
 const PRICE = Money.parse('0.01')
 const QUERY = '?lat=52.52&lng=13.4&date=2026-03-20'
@@ -197,3 +198,44 @@ describe('what belongs to one chain is refused on the other', () => {
     }
   })
 })
+
+describe('whoever follows the documents', () => {
+  it('buys on the second chain with the example, by a link of that chain', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const [before, escrows] = [await booksOf(first), await escrowsOn(second)]
+    const file = fileURLToPath(new URL('../examples/buy.ts', import.meta.url))
+    const link = await linkTo(second, '/daylight')
+    const { output, ended } = run(file, { SANDBOX_DIR: first.directory }, [link, QUERY])
+    expect([(await ended)[0], output.text]).toEqual([0, expect.stringContaining('router → merchant')])
+    expect(await escrowsOn(second)).toBe(escrows + 1)
+    expect(await booksOf(first)).toEqual(before)
+  })
+
+  it('buys every product of the x402 catalogue by calling it as the catalogue says', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    for (const sandbox of [first, second]) {
+      const { baseUrl, chainId, products } = sandbox.state
+      const listed = async (): Promise<Listed[]> =>
+        (await (await fetch(`${baseUrl}/discovery/resources?network=eip155:${chainId}`)).json()).items
+      // Once each endpoint was asked for its offer.
+      await until(async () => (await listed()).every(({ accepts }) => accepts.length > 0), first)
+      const items = await listed()
+      expect(items).toHaveLength(products.length)
+      for (const { extensions, metadata } of items) {
+        const { method, queryParams } = extensions.bazaar.info.input
+        const query = `?${new URLSearchParams(queryParams)}`
+        const { refLink: link } = metadata.referrer
+        const { response } = await buy(sandbox, { role: 'walletBuyer', link, query, init: { method } })
+        expect([query, response.status]).toEqual([query, 200])
+      }
+    }
+  })
+})
+
+interface Listed {
+  accepts: object[]
+  extensions: { bazaar: { info: { input: { method: string; queryParams: Record<string, string> } } } }
+  metadata: { referrer: { refLink: string } }
+}

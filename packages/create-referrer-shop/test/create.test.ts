@@ -300,7 +300,7 @@ describe('what cannot become a shop', () => {
     await refused(['--market', 'http://127.0.0.1:9'], /^no market answers at http:\/\/127\.0\.0\.1:9\//)
     await refused(
       ['--rpc', 'http://127.0.0.1:9'],
-      'no node answers at http://127.0.0.1:9: start the sandbox with npm start',
+      'no node answers at http://127.0.0.1:9: start the sandbox with npm start, or name another node with --rpc and its market with --market',
     )
     await refused(['--network', 'base'], /set REFERRER_PASSWORD/)
   })

@@ -205,6 +205,10 @@ describe('a shop', () => {
     expect((await owner.run('registration', '--url', 'https://weather.test/a.json', '--set')).code).toBe(0)
     expect(await uriOf()).toBe('https://weather.test/a.json')
     expect((await owner.run('registration', '--description', 'd'.repeat(5_000))).err).toContain('description')
+    expect((await owner.run('registration', '--url', 'http://weather.test/a.json', '--set')).err).toBe(
+      '--url must be an https or ipfs address, not "http://weather.test/a.json"',
+    )
+    expect(await uriOf()).toBe('https://weather.test/a.json')
   })
 
   it('closes a product or everything when that is confirmed, and opens again', async () => {

@@ -237,7 +237,8 @@ describe('referrer-signer registration', () => {
       expect(code).toBe(1)
       return error
     }
-    expect(await refused([])).toMatch(/name must/)
+    expect(await refused([])).toBe('say who the agent is: --name <name> --description <text>')
+    expect(await refused(['--name', 'n'.repeat(201), '--description', 'd'])).toMatch(/name must/)
     expect(await refused(['--url', 'javascript:1'])).toMatch(/url must/)
     expect(await refused([...about, '--service', 'MCP'])).toMatch(/--service must/)
     expect(await refused([...about.slice(0, 2), '--description', 'd'.repeat(5_000)])).toMatch(

@@ -90,7 +90,13 @@ function sell(
     merchantId: options.merchantId,
     signingKey: options.signingKey,
     payments,
-    product: { id: good.productId, description: good.description, mimeType: 'application/json' },
+    product: {
+      id: good.productId,
+      description: good.description,
+      mimeType: 'application/json',
+      // Clients that find it in the x402 catalogue call it as this says.
+      input: { example: Object.fromEntries(new URLSearchParams(good.example)) },
+    },
     // Who only asks for the price need not say yet what for. Who pays must, or would pay for nothing.
     price: async (request) =>
       (request.headers.has(X402.PAYMENT_SIGNATURE_HEADER) && (await refusal(good, request))) || good.price,

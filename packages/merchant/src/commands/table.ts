@@ -20,7 +20,7 @@ import {
   showPercent,
   writeRegistration,
 } from '../shop/index.ts'
-import { parseAddress, parseMerchantId } from '../shop/input.ts'
+import { parseAddress, parseFileUrl, parseMerchantId } from '../shop/input.ts'
 import {
   COMMON_HELP,
   type Options,
@@ -195,7 +195,7 @@ const registration: Command = {
   --image <url>          a picture
   --website <url>        the shop's page
   --set                  set the URI of the identity on the chain: one transaction
-  --url <url>            where you serve the file; left out, the URI holds the file itself`,
+  --url <url>            where you serve the file, https or ipfs; left out, the URI holds the file itself`,
   ),
   options: {
     name: string,
@@ -211,7 +211,7 @@ const registration: Command = {
       description: text(values, 'description'),
       image: parsed(values, 'image', (value) => parseWebUrl(value, '--image')),
       website: parsed(values, 'website', (value) => parseWebUrl(value, '--website')),
-      url: parsed(values, 'url', (value) => parseWebUrl(value, '--url')),
+      url: parsed(values, 'url', (value) => parseFileUrl(value, '--url')),
       isSet: values.set === true,
     }
     return async (shop) => {

@@ -104,7 +104,9 @@ export async function connectShop(
 
 async function requireChain(client: PublicClient, { network, rpcUrl }: Place): Promise<void> {
   const chainId = await client.getChainId().catch((error: unknown) => {
-    const next = network.isSandbox ? 'start the sandbox with npm start' : 'name another one with --rpc'
+    const next = network.isSandbox
+      ? 'start the sandbox with npm start, or name another node with --rpc and its market with --market'
+      : 'name another one with --rpc'
     throw new ShopError(`no node answers at ${rpcUrl}: ${next}`, { cause: error })
   })
   if (chainId !== network.chainId) {

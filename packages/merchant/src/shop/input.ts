@@ -49,6 +49,12 @@ export function parseWebUrl(text: string, what: string): string {
   return text
 }
 
+/** Where a registration file is: an address of plain http is not read by the market. */
+export function parseFileUrl(text: string, what: string): string {
+  if (/^(?:https|ipfs):\/\/\S+$/.test(text) && URL.canParse(text)) return text
+  throw new ShopError(`${what} must be an https or ipfs address, not "${text}"`)
+}
+
 export function parseAddress(text: string, what: string): Address {
   if (!isAddress(text, { strict: false }) || /^0x0{40}$/.test(text)) {
     throw new ShopError(

@@ -63,7 +63,9 @@ describe('GET /llms.txt', () => {
       expect([url, answer.status]).toEqual([url, 200])
       expect(answer.text.length, url).toBeGreaterThan(1)
     }
-    expect(links.map(({ url }) => url)).toContain(`${BASE_URL}/discover`)
+    expect(links.map(({ url }) => url)).toEqual(
+      expect.arrayContaining([`${BASE_URL}/discover`, `${BASE_URL}/discovery/resources`]),
+    )
   })
 
   it('is named by the manifest', async () => {

@@ -81,6 +81,8 @@ interface Wish {
 
 async function register(wish: Wish, overrides: Overrides) {
   if (!/^(?:0|[1-9]\d{0,30})$/.test(wish.agent ?? '')) throw new Refused('say which agent: --agent <id>')
+  if (wish.url === undefined && (!wish.name || !wish.description))
+    throw new Refused('say who the agent is: --name <name> --description <text>')
   const agentId = BigInt(wish.agent ?? '')
   const context = createContext(readConfig(process.env), overrides)
   const account = context.config.keys.ofAgent(agentId)

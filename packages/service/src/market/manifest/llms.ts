@@ -28,6 +28,7 @@ export function llmsText(
     ],
     ['Products', `${base}/v1/product`, 'what is on sale, by rank'],
     ['Categories', `${base}/v1/category`, 'what there is to choose from'],
+    ['x402 catalogue', `${base}/discovery/resources`, 'what is on sale in the form of the Bazaar of x402'],
     ['Reviews', `${base}/v1/review`, 'each with its ref link'],
     ['Reviewers', `${base}/v1/leaderboard`, 'agents by their rank'],
     ['Figures', `${base}/v1/stats`, 'how large the market is'],
