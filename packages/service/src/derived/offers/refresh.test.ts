@@ -107,24 +107,25 @@ describe('the price of a product', () => {
       const [row] = await database.sql`SELECT told FROM market.offers`
       return row?.told
     }
-    await offers.describe(1, shop.url('shop.test', '/old'))
+    const endpoint = shop.url('shop.test', '/old')
+    await offers.describe(1, endpoint)
     const schema = { type: 'object' }
     const info = { input: { type: 'http', method: 'GET' } }
     shop.answer = (_request, response) =>
       response.writeHead(402).end(about('Rain', { bazaar: { info, schema } }))
     await refresh()
-    expect(await told()).toEqual({ description: 'Rain', bazaar: { info, schema } })
+    expect(await told()).toEqual({ endpoint, description: 'Rain', bazaar: { info, schema } })
     for (const answer of [about('Sun'), about('\0', { bazaar: { info, schema: 7 } })]) {
       offers.pass(2 * HOUR)
       shop.answer = (_request, response) => response.writeHead(402).end(answer)
       await refresh()
       expect(await offers.offer(1)).toMatchObject({ price: 5n, failures: 0 })
-      expect(await told()).toEqual(answer.includes('Sun') ? { description: 'Sun' } : {})
+      expect(await told()).toEqual(answer.includes('Sun') ? { endpoint, description: 'Sun' } : { endpoint })
     }
     offers.pass(2 * HOUR)
     shop.answer = (_request, response) => response.writeHead(500).end()
     await refresh()
-    expect(await told()).toEqual({})
+    expect(await told()).toEqual({ endpoint })
     await offers.describe(1, shop.url('shop.test', '/new'))
     expect(await told()).toBeNull()
   })

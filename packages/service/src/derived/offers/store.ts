@@ -68,7 +68,8 @@ export async function noteOffer(
   row: AskedRow,
   { price, told, now, waitMs }: SeenOffer & { now: Date; waitMs: number },
 ): Promise<void> {
-  const text = JSON.stringify(told)
+  // With the endpoint that told it: an earlier version, running beside this one, changes the endpoint and leaves the rest.
+  const text = JSON.stringify({ ...told, endpoint: row.endpoint_url })
   // What is told seldom changes. A value that stays is not written again, however large it is.
   await sql`
     UPDATE market.offers SET price = ${price}, seen_at = ${now}, failures = 0,
@@ -84,3 +85,7 @@ export async function noteFailure(sql: Queryable, row: AskedRow): Promise<void> 
       ask_at = ask_at + (least(2 ^ least(failures, 10), 7 * 24) - 1) * INTERVAL '1 hour'
     WHERE ${asked(sql, row)}`
 }
+
+/** What the endpoint of the product `p` told, from its offer `o`. */
+export const toldBy = (sql: Queryable) =>
+  sql`CASE WHEN o.told ->> 'endpoint' = p.endpoint_url THEN o.told - 'endpoint' END AS told`
