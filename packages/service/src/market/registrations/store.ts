@@ -20,26 +20,28 @@ export async function queueMissing(
   chainId: number,
   { turn, size }: { turn: number; size: number },
 ): Promise<number> {
-  const { count } = await sql`
+  const [row] = await sql<{ count: number }[]>`
     WITH last AS (
       SELECT greatest(
         (SELECT max(agent_id) FROM market.agents WHERE chain_id = ${chainId}),
         (SELECT max(merchant_id) FROM market.merchants WHERE chain_id = ${chainId})) AS id
     ), stretch AS MATERIALIZED (
       SELECT ${turn}::bigint % (id / ${size}::bigint + 1) * ${size}::bigint AS first_id FROM last WHERE id IS NOT NULL
-    )
-    INSERT INTO market.registrations (chain_id, agent_id)
-    SELECT ${chainId}::bigint, agent_id FROM (
+    ), registered AS (
       SELECT agent_id FROM market.agents WHERE chain_id = ${chainId} AND registered_at IS NOT NULL
         AND agent_id >= (SELECT first_id FROM stretch) AND agent_id < (SELECT first_id FROM stretch) + ${size}::bigint
       UNION
       SELECT merchant_id FROM market.merchants WHERE chain_id = ${chainId}
         AND merchant_id >= (SELECT first_id FROM stretch) AND merchant_id < (SELECT first_id FROM stretch) + ${size}::bigint
-    ) AS registered
-    -- A scalar subquery, because the planner may turn a join into a scan of the whole table.
-    WHERE (SELECT true FROM market.registrations AS r WHERE r.chain_id = ${chainId} AND r.agent_id = registered.agent_id) IS NULL
-    ON CONFLICT DO NOTHING`
-  return count
+    ), queued AS (
+      INSERT INTO market.registrations (chain_id, agent_id)
+      SELECT ${chainId}::bigint, agent_id FROM registered
+      -- A scalar subquery, because the planner may turn a join into a scan of the whole table.
+      WHERE (SELECT true FROM market.registrations AS r WHERE r.chain_id = ${chainId} AND r.agent_id = registered.agent_id) IS NULL
+      ON CONFLICT DO NOTHING RETURNING 1
+    )
+    SELECT count(*)::integer AS count FROM queued`
+  return row?.count ?? 0
 }
 
 /** Lets changed URIs be read again, of agents that are queued. */
