@@ -173,6 +173,12 @@ describe('a registration file', () => {
     expect(asked).toHaveLength(4)
   })
 
+  it('in a URI that is too long is not read', async () => {
+    await setUri(Registration.toDataUri(fileOf('Long', { description: 'd'.repeat(9_000) })))
+    await read(1)
+    expect(await shown()).toBeUndefined()
+  })
+
   it('in the URI itself needs no host', async () => {
     await setUri(Registration.toDataUri(fileOf('Inside')))
     await read(1)
@@ -208,6 +214,19 @@ describe('a registration file', () => {
     await read(1)
     expect(asked.sort()).toEqual(['crowd.test/1', 'crowd.test/2'])
     for (const id of others) expect((await shown(id)).name).toBe('Meteo')
+  })
+
+  it('waits for no crowd at another host', async () => {
+    const crowd = Array.from({ length: 21 }, (_, at) => urlOf('platform.test', `/${at}`))
+    for (const uri of crowd) await newAgent(uri)
+    const other = await newAgent(urlOf('alone.test'))
+    await read(1)
+    expect(asked).toHaveLength(2)
+    expect((await shown(other)).name).toBe('Meteo')
+    // The others of the crowd follow, a minute after each other.
+    for (let minutes = 1; minutes <= 20; minutes += 1) await read(1 / 60)
+    expect(new Set(asked).size).toBe(22)
+    expect(asked).toHaveLength(22)
   })
 
   it('is cut to what is shown', async () => {

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import { LONGEST_URI } from '../../kit/onchain.ts'
 import type { StoredFile } from './shapes.ts'
 
 /** An agent may change its URI with every block: it is read at most this often. */
@@ -53,6 +54,7 @@ export async function readAgain(tx: Transaction, chainId: number, agentIds: bigi
     WHERE chain_id = ${chainId} AND agent_id = ANY(${agentIds}::bigint[])`
 }
 
+/** `uri` is empty when the identity has none, or one that is too long to be read. */
 export type DueRow = { chain_id: bigint; agent_id: bigint; failures: number; uri: string }
 
 /**
@@ -72,7 +74,8 @@ export function takeDue(
       WHERE (r.chain_id, r.agent_id) = (due.chain_id, due.agent_id)
       RETURNING r.chain_id, r.agent_id, r.failures
     )
-    SELECT taken.*, coalesce(i.uri, '') AS uri FROM taken LEFT JOIN chain.identities AS i USING (chain_id, agent_id)`
+    SELECT taken.*, CASE WHEN octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri
+    FROM taken LEFT JOIN chain.identities AS i USING (chain_id, agent_id)`
 }
 
 export interface Reading {
@@ -99,12 +102,18 @@ export async function noteReading(
     WHERE chain_id = ${chain_id} AND agent_id = ${agent_id}`
 }
 
-/** Lets a URI wait that was taken and not read. */
-export async function postpone(sql: Queryable, rows: readonly DueRow[], nextReadAt: Date): Promise<void> {
-  if (rows.length === 0) return
+/** Lets URIs wait that were taken and not read. */
+export async function postpone(
+  sql: Queryable,
+  later: readonly { row: DueRow; nextReadAt: Date }[],
+): Promise<void> {
+  if (later.length === 0) return
   await sql`
-    UPDATE market.registrations AS r SET next_read_at = ${nextReadAt}
-    FROM unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.agent_id)}::bigint[]) AS k (chain_id, agent_id)
+    UPDATE market.registrations AS r SET next_read_at = k.next_read_at
+    FROM unnest(
+      ${later.map(({ row }) => row.chain_id)}::bigint[], ${later.map(({ row }) => row.agent_id)}::bigint[],
+      ${later.map(({ nextReadAt }) => nextReadAt)}::timestamptz[]
+    ) AS k (chain_id, agent_id, next_read_at)
     WHERE (r.chain_id, r.agent_id) = (k.chain_id, k.agent_id)`
 }
 
