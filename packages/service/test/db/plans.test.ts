@@ -540,7 +540,7 @@ const reads: Record<string, Read> = {
   },
   'the hosts with most to be asked for': {
     size: 500,
-    read: (sql) => dueHosts(sql, { ...due, busy: ['busy.example'], limit: 32 }),
+    read: (sql) => dueHosts(sql, { ...due, not: ['busy.example'], limit: 32 }),
   },
   'the next offer to be asked for at a host with all of them': {
     size: 1,

@@ -15,20 +15,20 @@ export type AskedRow = {
  */
 const LOOKED_AT = 500
 
-/** Hosts with requests due, without the busy ones; the longest due first. */
+/** Hosts with requests due, but `not` these; the longest due first. */
 export async function dueHosts(
   sql: Queryable,
   {
     chainIds,
     now,
-    busy,
+    not,
     limit,
-  }: { chainIds: readonly number[]; now: Date; busy: readonly string[]; limit: number },
+  }: { chainIds: readonly number[]; now: Date; not: readonly string[]; limit: number },
 ): Promise<string[]> {
   const rows = await sql<{ host: string }[]>`
     SELECT host FROM (
       SELECT host, ask_at FROM market.offers
-      WHERE ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[]) AND host <> ALL(${busy}::text[])
+      WHERE ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[]) AND host <> ALL(${not}::text[])
       ORDER BY ask_at LIMIT ${LOOKED_AT}) AS due
     GROUP BY host ORDER BY min(ask_at), host LIMIT ${limit}`
   return rows.map(({ host }) => host)
