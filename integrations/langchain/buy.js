@@ -2,13 +2,14 @@
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { ChatOpenAI } from '@langchain/openai'
 import { createAgent } from 'langchain'
-import { instructions, market, model, signer, task } from '../task.js'
+import { instructions, market, model, patienceMs, signer, task } from '../task.js'
 
 const client = new MultiServerMCPClient({
   mcpServers: {
     referrer: { transport: 'http', url: market.url },
     signer: { transport: 'stdio', command: signer.command, args: signer.args, env: signer.env },
   },
+  defaultToolTimeout: patienceMs,
 })
 try {
   const agent = createAgent({

@@ -2,14 +2,14 @@
 import { openai } from '@ai-sdk/openai'
 import { Agent } from '@mastra/core/agent'
 import { MCPClient } from '@mastra/mcp'
-import { instructions, market, model, signer, task } from '../task.js'
+import { instructions, market, model, patienceMs, signer, task } from '../task.js'
 
 const client = new MCPClient({
   servers: {
     referrer: { url: new URL(market.url) },
     signer: { command: signer.command, args: signer.args, env: signer.env },
   },
-  timeout: 120_000,
+  timeout: patienceMs,
 })
 try {
   const agent = new Agent({

@@ -7,13 +7,13 @@ import {
   setOpenAIAPI,
   setTracingDisabled,
 } from '@openai/agents'
-import { instructions, market, model, signer, task } from '../task.js'
+import { instructions, market, model, patienceMs, signer, task } from '../task.js'
 
 // Models of other houses speak this one, too.
 setOpenAIAPI('chat_completions')
 setTracingDisabled(true)
-// Paying waits for the chain: longer than the five seconds that are usual.
-const patience = { clientSessionTimeoutSeconds: 120, timeout: 120_000 }
+// It waits five seconds unless it is told.
+const patience = { clientSessionTimeoutSeconds: patienceMs / 1_000, timeout: patienceMs }
 const servers = [
   new MCPServerStreamableHttp({ name: 'referrer', url: market.url, ...patience }),
   new MCPServerStdio({

@@ -3,7 +3,7 @@ import { createMCPClient } from '@ai-sdk/mcp'
 import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio'
 import { openai } from '@ai-sdk/openai'
 import { generateText, isStepCount } from 'ai'
-import { instructions, market, model, signer, task } from '../task.js'
+import { instructions, market, model, patienceMs, signer, task } from '../task.js'
 
 const clients = await Promise.all([
   createMCPClient({ transport: { type: 'http', url: market.url } }),
@@ -17,6 +17,7 @@ try {
     prompt: task,
     tools: { ...found, ...paid },
     stopWhen: isStepCount(10),
+    timeout: { toolMs: patienceMs },
   })
   console.log(text)
 } finally {

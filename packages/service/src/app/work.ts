@@ -27,7 +27,7 @@ import { receiptsWorker } from '../market/proofs/receipts-worker.ts'
 import { sweepProofs } from '../market/proofs/store.ts'
 import { sweepQuotas } from '../market/quotas/store.ts'
 import { refreshLinks } from '../market/ref-tokens/refresh.ts'
-import { readRegistrations } from '../market/registrations/schedule.ts'
+import { readRegistrations, sweepRegistrations } from '../market/registrations/schedule.ts'
 import { sweepReviewChanges } from '../market/reviews/answers.ts'
 import { sweepDeliveries } from '../market/webhooks/deliveries.ts'
 import { sweepWebhooks } from '../market/webhooks/store.ts'
@@ -58,6 +58,7 @@ export function marketWork(context: Context): Work {
       ...(learns(context.config.embedder) ? [learnSchedule(context)] : []),
       refreshOffers(context),
       readRegistrations(context),
+      sweepRegistrations(context),
       sweepNotices(context),
       searchRings(context),
       ...(hasWebhooks ? [sweepWebhooks, sweepDeliveries(context)] : []),

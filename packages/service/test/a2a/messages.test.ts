@@ -228,6 +228,13 @@ describe('a request', () => {
     expect(body.error).toMatchObject({ code: -32_602, message: expect.stringMatching(/\w{3}/) })
   })
 
+  it('with a role that is nested without end is refused like any other', async () => {
+    const endless = '['.repeat(30_000) + ']'.repeat(30_000)
+    const params = { message: { messageId: 'm', role: '?', parts: [{ text: 'a' }] } }
+    const { body } = await post(JSON.stringify(rpc('SendMessage', params)).replace('"?"', endless))
+    expect(body.error).toMatchObject({ code: -32_602, message: expect.stringContaining('message.role') })
+  })
+
   it('for push notifications is refused, before anything is done', async () => {
     const params = {
       ...userMessage([{ text: 'anchors' }]),

@@ -22,7 +22,13 @@ import { endpointsOf } from '../../src/discovery/resources/store.ts'
 import type { Context } from '../../src/kit/context.ts'
 import { migrations } from '../../src/machinery/db/migrations.ts'
 import { countReviewsOfAgent, productsReviewedBy } from '../../src/market/agents/reviewed.ts'
-import { agentsOfOwner, countAgents, findAgent, listAgents } from '../../src/market/agents/store.ts'
+import {
+  agentsOfOwner,
+  countAgents,
+  findAgent,
+  findAgentsAlone,
+  listAgents,
+} from '../../src/market/agents/store.ts'
 import { earningsInPeriod, earningsOfAgent, payeeOf } from '../../src/market/earnings/store.ts'
 import { type EscrowRow, escrowsOfAgent, findEscrowOfAgent } from '../../src/market/escrows/store.ts'
 import { listIntents, pendingIntents } from '../../src/market/intents/store.ts'
@@ -30,6 +36,7 @@ import {
   countMerchants,
   countMerchantsOfOwner,
   findMerchant,
+  findMerchantAlone,
   findProduct,
   listMerchants,
   merchantsOfOwner,
@@ -44,6 +51,7 @@ import {
   pendingProofsOf,
 } from '../../src/market/proofs/store.ts'
 import { findToLink, findUnlinkedProducts, lockPublished } from '../../src/market/ref-tokens/store.ts'
+import { queueMissing } from '../../src/market/registrations/store.ts'
 import {
   countProductsToReview,
   productsNotBought,
@@ -112,6 +120,10 @@ beforeAll(async () => {
     INSERT INTO market.spending_limits (owner, chain_id, updated_at)
     SELECT decode(lpad(to_hex(number), 40, '0'), 'hex'), ${CHAIN}, now() FROM generate_series(1, ${ROWS}) AS number`
   await database.sql`ANALYZE market.reviews, market.spending_limits`
+  await database.sql`
+    INSERT INTO market.registrations (chain_id, agent_id, uri, file)
+    SELECT ${CHAIN}, number, '', '{}' FROM generate_series(1, ${ROWS}) AS number`
+  await database.sql`VACUUM ANALYZE market.registrations`
 }, 120_000)
 afterAll(() => database.drop())
 
@@ -390,6 +402,14 @@ const reads: Record<string, Read> = {
   },
   'the agents of an owner': { size: 100, read: (sql) => agentsOfOwner(sql, CHAIN, owner) },
   'an agent': { size: 1, read: (sql) => findAgent(sql, CHAIN, 500n) },
+  'an agent with its registration file': {
+    size: 1,
+    read: (sql) => findAgentsAlone(sql, [{ chainId: CHAIN, agentId: 500n }]),
+  },
+  'registration files that are not queued': {
+    size: 1_000,
+    read: (sql) => queueMissing(sql, CHAIN, { turn: 7, size: 1_000 }),
+  },
   'the newest escrows of a reviewer of thousands': {
     size: 200,
     read: (sql) => escrowsOfAgent(sql, CHAIN, reviewer, page),
@@ -506,6 +526,10 @@ const reads: Record<string, Read> = {
     read: (sql) => listMerchants(sql, CHAIN, deep),
   },
   'a merchant': { size: 1, read: (sql) => findMerchant(sql, CHAIN, 500n) },
+  'a merchant with its registration file': {
+    size: 1,
+    read: (sql) => findMerchantAlone(sql, CHAIN, 500n),
+  },
   'the product ids of a merchant of thousands': {
     size: ROWS / 50 + 1,
     read: (sql) => productIdsOf(sql, CHAIN, [merchant], null),
@@ -516,7 +540,7 @@ const reads: Record<string, Read> = {
   },
   'the hosts with most to be asked for': {
     size: 500,
-    read: (sql) => dueHosts(sql, { ...due, busy: ['busy.example'], limit: 32 }),
+    read: (sql) => dueHosts(sql, { ...due, not: ['busy.example'], limit: 32 }),
   },
   'the next offer to be asked for at a host with all of them': {
     size: 1,

@@ -260,6 +260,31 @@ describe('GET /discovery/resources', () => {
     expect(Object.keys(entry.extensions.bazaar.info)).toEqual(['input'])
   })
 
+  it('does not show under an endpoint what another one told, as an earlier version beside this one leaves it', async () => {
+    await tells({
+      x402Version: 2,
+      accepts: [offer()],
+      resource: { description: 'Of the sea', mimeType: 'text/html' },
+    })
+    const { merchantId, productId } = sold.tides
+    const key = m.sql`
+      chain_id = ${m.chainId} AND merchant_id = ${merchantId} AND product_id = ${Buffer.from(productId.slice(2), 'hex')}`
+    const [{ url }] = await m.sql<
+      [{ url: string }]
+    >`SELECT endpoint_url AS url FROM market.products WHERE ${key}`
+    const moveTo = (to: string) =>
+      m.sql.begin(async (tx) => {
+        await tx`UPDATE market.products SET endpoint_url = ${to} WHERE ${key}`
+        await tx`UPDATE market.offers SET endpoint_url = ${to}, ask_at = 'infinity' WHERE ${key}`
+      })
+    await moveTo(`${url}/new`)
+    const { resource, accepts, description, mimeType } = await entryOf(sold.tides)
+    expect([resource, accepts, mimeType]).toEqual([`${url}/new`, [], undefined])
+    expect(description).not.toBe('Of the sea')
+    await moveTo(url)
+    expect(await entryOf(sold.tides)).toMatchObject({ accepts: [offer()], description: 'Of the sea' })
+  })
+
   it('is not changed for others by a declaration that is nested without end', async () => {
     const endless = '['.repeat(50_000) + ']'.repeat(50_000)
     await tells(

@@ -1,17 +1,22 @@
 // Registration files at the URIs of agents and merchants: who reads them, when, and what is shown.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { registerIdentity } from '@referrer/contracts/local'
-import { Registration } from '@referrer/protocol'
+import { openMerchant, registerIdentity } from '@referrer/contracts/local'
+import type { Sql } from '@referrer/database'
+import { Recovery, Registration } from '@referrer/protocol'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Chain } from '../../src/kit/context.ts'
-import { readDue } from '../../src/market/registrations/schedule.ts'
+import { countStatements } from '../../src/derived/listings/testing.ts'
+import type { Chain, Context } from '../../src/kit/context.ts'
+import { getAgent } from '../../src/market/agents/operations.ts'
+import { getMerchant } from '../../src/market/merchants/operations.ts'
+import { readDue, sweepRegistrations } from '../../src/market/registrations/schedule.ts'
+import { queueMissing } from '../../src/market/registrations/store.ts'
 import { call } from '../calls.ts'
 import { must } from './caller.ts'
 import { send } from './chain.ts'
 import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
-import { openRecorded } from './merchants.ts'
+import { openRecorded, register } from './merchants.ts'
 
 const HOUR = 3_600_000
 const lookup = async () => [{ address: '127.0.0.1', family: 4 as const }]
@@ -75,20 +80,27 @@ async function setUri(uri: string, id = agentId): Promise<void> {
   await m.indexed()
 }
 
-/** One run of the schedule, `hours` after the one before. */
-async function read(hours = 0.2, config: object = {}): Promise<void> {
-  clock.now += hours * HOUR
-  const chain = { config: { chainId: m.chainId, contracts: m.market.addresses } } as unknown as Chain
-  const context = {
+const chain = () => ({ config: { chainId: m.chainId, contracts: m.market.addresses } }) as unknown as Chain
+
+const contextWith = async (config: object = {}) =>
+  ({
     sql: m.sql,
     clock: () => clock.now,
-    chains: new Map([[m.chainId, chain]]),
+    chains: new Map([[m.chainId, chain()]]),
     config: { allowPrivateHosts: true, ...config } as never,
     lookup,
     log: pino({ enabled: false }),
-  }
-  await readDue(context, new AbortController().signal)
+    recovery: await Recovery.load(),
+  }) as unknown as Context
+
+/** One run of the schedule, `hours` after the one before. */
+async function read(hours = 0.2, config: object = {}): Promise<void> {
+  clock.now += hours * HOUR
+  await readDue(await contextWith(config), new AbortController().signal)
 }
+
+const queued = (id: bigint) =>
+  m.sql`SELECT FROM market.registrations WHERE chain_id = ${m.chainId} AND agent_id = ${id}`
 
 const shown = async (id = agentId) => (await must(m.call('GET', `/v1/agent/${id}`))).registration
 
@@ -116,7 +128,8 @@ describe('a registration file', () => {
     expect(asked).toEqual([])
     answer = { status: 200, body: fileOf('Anew') }
     await read(7 * 24)
-    expect((await shown()).name).toBe('Anew')
+    const { name, read_at } = await shown()
+    expect(name).toBe('Anew')
     for (const body of ['<html>', '['.repeat(100), `{"a":"${'b'.repeat(70_000)}"}`]) {
       answer = { status: 200, body }
       await read(7 * 24)
@@ -125,7 +138,7 @@ describe('a registration file', () => {
     answer = { status: 500, body: fileOf('Broken') }
     await read(7 * 24)
     expect(asked).toHaveLength(5)
-    expect((await shown()).name).toBe('Anew')
+    expect(await shown()).toMatchObject({ name: 'Anew', read_at })
   })
 
   it('of another URI is not shown any more, and the new one is read soon', async () => {
@@ -144,6 +157,26 @@ describe('a registration file', () => {
     expect(asked).toHaveLength(0)
     await read(1)
     expect(asked).toEqual(['fourth.test/agent.json'])
+  })
+
+  it('that cannot be read is not asked for more often because its URI is set again and again', async () => {
+    const uri = urlOf('down.test')
+    await setUri(uri)
+    await read(1)
+    answer.status = 500
+    for (let times = 0; times < 3; times += 1) {
+      await setUri(uri)
+      await read(1)
+      await setUri(uri)
+      await read(0.01)
+    }
+    expect(asked).toHaveLength(4)
+  })
+
+  it('in a URI that is too long is not read', async () => {
+    await setUri(Registration.toDataUri(fileOf('Long', { description: 'd'.repeat(9_000) })))
+    await read(1)
+    expect(await shown()).toBeUndefined()
   })
 
   it('in the URI itself needs no host', async () => {
@@ -183,6 +216,19 @@ describe('a registration file', () => {
     for (const id of others) expect((await shown(id)).name).toBe('Meteo')
   })
 
+  it('waits for no crowd at another host', async () => {
+    const crowd = Array.from({ length: 21 }, (_, at) => urlOf('platform.test', `/${at}`))
+    for (const uri of crowd) await newAgent(uri)
+    const other = await newAgent(urlOf('alone.test'))
+    await read(1)
+    expect(asked).toHaveLength(2)
+    expect((await shown(other)).name).toBe('Meteo')
+    // The others of the crowd follow, a minute after each other.
+    for (let minutes = 1; minutes <= 20; minutes += 1) await read(1 / 60)
+    expect(new Set(asked).size).toBe(22)
+    expect(asked).toHaveLength(22)
+  })
+
   it('is cut to what is shown', async () => {
     const service = { name: 'web', endpoint: 'https://a.test' }
     await setUri(urlOf('long.test'))
@@ -205,5 +251,78 @@ describe('a registration file', () => {
     await read(1)
     const { registration } = await must(m.call('GET', `/v1/merchant/${merchantId}`))
     expect(registration).toMatchObject({ name: 'Shop', names_agent: false })
+  })
+
+  it('that cannot be stored does not stop the others', async () => {
+    const [one, other] = [await newAgent(urlOf('one.test')), await newAgent(urlOf('other.test'))]
+    await m.sql.unsafe(
+      `ALTER TABLE market.registrations ADD CONSTRAINT refuses CHECK (agent_id <> ${one} OR file IS NULL)`,
+    )
+    await read(1)
+    expect(asked).toEqual(expect.arrayContaining(['one.test/agent.json', 'other.test/agent.json']))
+    expect((await shown(other)).name).toBe('Meteo')
+    await m.sql`ALTER TABLE market.registrations DROP CONSTRAINT refuses`
+    await read(1)
+    expect((await shown(one)).name).toBe('Meteo')
+  })
+
+  it('takes no statement of its own', async () => {
+    const merchantId = await openRecorded(m)
+    await m.indexed()
+    const context = await contextWith()
+    const shownAgent = (sql: Sql) => getAgent({ ...context, sql }, chain(), agentId)
+    // The agent; the number of its reviews and their products.
+    expect(await countStatements(m.sql, shownAgent)).toBe(3)
+    const shownMerchant = (sql: Sql) => getMerchant({ ...context, sql }, chain(), merchantId)
+    // The merchant; its products.
+    expect(await countStatements(m.sql, shownMerchant)).toBe(2)
+  })
+})
+
+describe('the queue', () => {
+  const AWAY = 'market.registrations'
+
+  it('has an agent if and only if it is registered', async () => {
+    const { reviewer: as } = m.market.accounts
+    const id = await registerIdentity(m.market, as, urlOf('agent.test'))
+    await m.indexed()
+    const asks = () => m.call('POST', '/v1/agent/register', { as, body: { agent_id: Number(id) } })
+    expect((await m.withoutTable(AWAY, asks)).status).toBeGreaterThanOrEqual(500)
+    expect((await asks()).status).toBe(201)
+    expect(await queued(id)).toHaveLength(1)
+  })
+
+  it('has a merchant if and only if it is registered', async () => {
+    const { merchant } = m.market.accounts
+    const id = await openMerchant(m.market, merchant)
+    await m.indexed()
+    const asks = () => register(m, merchant, id)
+    expect((await m.withoutTable(AWAY, asks)).status).toBeGreaterThanOrEqual(500)
+    expect((await asks()).status).toBe(201)
+    expect(await queued(id)).toHaveLength(1)
+  })
+
+  it('gets within hours who is registered and not in it, such as by an earlier version, and nobody else', async () => {
+    const before = await m.sql`SELECT agent_id FROM market.registrations ORDER BY agent_id`
+    const stranger = await registerIdentity(m.market, m.market.accounts.stranger)
+    await m.indexed()
+    await m.sql`DELETE FROM market.registrations`
+    const { run } = sweepRegistrations(await contextWith())
+    await run({ signal: new AbortController().signal, sql: m.sql })
+    expect(await m.sql`SELECT agent_id FROM market.registrations ORDER BY agent_id`).toEqual(before)
+    expect(await queued(stranger)).toHaveLength(0)
+    expect(before.length).toBeGreaterThan(6)
+  })
+
+  it('gets a few at a time, and all of them in as many turns as there are stretches', async () => {
+    const before = await m.sql`SELECT agent_id FROM market.registrations ORDER BY agent_id`
+    const [{ last }] = await m.sql<[{ last: bigint }]>`SELECT max(agent_id) AS last FROM market.agents`
+    await m.sql`DELETE FROM market.registrations`
+    const turns = Math.floor(Number(last) / 3) + 1
+    for (let turn = 0; turn < turns; turn += 1) {
+      expect(await queueMissing(m.sql, m.chainId, { turn: turn + 500_000, size: 3 })).toBeLessThanOrEqual(3)
+    }
+    expect(await m.sql`SELECT agent_id FROM market.registrations ORDER BY agent_id`).toEqual(before)
+    expect(await queueMissing(m.sql, m.chainId + 1, { turn: 1, size: 3 })).toBe(0)
   })
 })

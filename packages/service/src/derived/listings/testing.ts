@@ -106,12 +106,12 @@ export function createShops(
 }
 
 /**
- * Counts the statements that a transaction sends. A query is sent when it is first awaited; a fragment of another
+ * Counts the statements that are sent, in transactions or not. A query is sent when it is first awaited; a fragment of another
  * query never is.
  */
 export async function countStatements(sql: Sql, work: (sql: Sql) => Promise<unknown>): Promise<number> {
   const sent = new Set<unknown>()
-  const counted = (tx: Transaction) =>
+  const counted = <T extends Sql | Transaction>(tx: T): T =>
     new Proxy(tx, {
       apply(target, self, args) {
         const query = Reflect.apply(target, self, args)
@@ -124,8 +124,12 @@ export async function countStatements(sql: Sql, work: (sql: Sql) => Promise<unkn
         return query
       },
     })
-  const begin = (work: (tx: Transaction) => Promise<unknown>) => sql.begin((tx) => work(counted(tx)))
+  type Work = (tx: Transaction) => Promise<unknown>
+  const begin = (...given: [Work] | [string, Work]) =>
+    given.length === 2
+      ? sql.begin(given[0], (tx) => given[1](counted(tx)))
+      : sql.begin((tx) => given[0](counted(tx)))
   const get = (target: Sql, name: string | symbol) => (name === 'begin' ? begin : Reflect.get(target, name))
-  await work(new Proxy(sql, { get }))
+  await work(new Proxy(counted(sql), { get }))
   return sent.size
 }

@@ -13,6 +13,8 @@ const MOST_BYTES = 16 * 1024
 const MOST_DEPTH = 32
 
 const PRINTABLE = /^[\x20-\x7e]*$/
+/** A client that is told to send another one throws, or sends more than one. */
+const HEADER = /^[!#$%&'*+.^_`|~\w-]+$/
 /** The link, the buyer and the payment are the buyer's to choose: with a header of these, a seller could choose whom a sale is credited to. */
 const OURS = /^(?:x-referrer-|x-payment|payment-)/i
 const TEMPLATE = /^\/[a-zA-Z0-9_/:.\-~%]+$/
@@ -64,7 +66,7 @@ export const headersIn = (schema: Fields): Fields =>
 function withTheirHeaders(schema: Fields): Fields {
   const { properties, required, ...rest } = headersIn(schema)
   if (properties === undefined && required === undefined) return schema
-  const names = listOf(required).filter((name) => typeof name === 'string' && !OURS.test(name))
+  const names = listOf(required).filter((name) => typeof name === 'string' && isTheirs(name))
   const headers = {
     ...rest,
     ...(properties !== undefined && { properties: theirs(properties) ?? {} }),
@@ -73,9 +75,11 @@ function withTheirHeaders(schema: Fields): Fields {
   return withInput(schema, { headers })
 }
 
+const isTheirs = (header: string) => HEADER.test(header) && !OURS.test(header)
+
 /** Without the headers of ours, and without those that are not valid; undefined: none is left. */
 function theirs(headers: unknown, isValid: (value: unknown) => boolean = () => true): Fields | undefined {
-  const left = Object.entries(fieldsOf(headers)).filter(([name, value]) => !OURS.test(name) && isValid(value))
+  const left = Object.entries(fieldsOf(headers)).filter(([name, value]) => isTheirs(name) && isValid(value))
   return left.length === 0 ? undefined : Object.fromEntries(left)
 }
 

@@ -2,8 +2,11 @@
 // others allow everything. A whole validator would run the stranger's regular expressions, and follow references that can take for ever.
 import { fieldsOf, listOf } from '../../kit/loose-json.ts'
 
-/** Takes at most (size of the schema) × (size of the value) steps. Both are bounded in depth by the caller. */
-export function fits(value: unknown, schema: unknown): boolean {
+/** A list of choices that is compared with every item of a list makes millions of steps of a few kilobytes. */
+const MOST_STEPS = 100_000
+
+/** False, too, when it takes too many steps to tell. The caller bounds the depth of both. */
+export function fits(value: unknown, schema: unknown, budget = { steps: MOST_STEPS }): boolean {
   if (typeof schema === 'boolean') return schema
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
   const {
@@ -15,10 +18,12 @@ export function fits(value: unknown, schema: unknown): boolean {
     additionalProperties,
     items,
   } = fieldsOf(schema)
+  budget.steps -= 1 + listOf(type).length + listOf(some).length + listOf(required).length
+  if (budget.steps < 0) return false
   if (type !== undefined && ![type].flat().some((name) => isOfType(value, name))) return false
   if (only !== undefined && !isSame(value, only)) return false
   if (some !== undefined && !listOf(some).some((one) => isSame(value, one))) return false
-  if (Array.isArray(value)) return items === undefined || value.every((item) => fits(item, items))
+  if (Array.isArray(value)) return items === undefined || value.every((item) => fits(item, items, budget))
   if (typeof value !== 'object' || value === null) return true
   const known = fieldsOf(properties)
   const isKnown = (name: string) => Object.hasOwn(known, name)
@@ -26,8 +31,8 @@ export function fits(value: unknown, schema: unknown): boolean {
     listOf(required).every((name) => typeof name === 'string' && Object.hasOwn(value, name)) &&
     Object.entries(value).every(([name, inner]) =>
       isKnown(name)
-        ? fits(inner, known[name])
-        : additionalProperties === undefined || fits(inner, additionalProperties),
+        ? fits(inner, known[name], budget)
+        : additionalProperties === undefined || fits(inner, additionalProperties, budget),
     )
   )
 }

@@ -107,24 +107,25 @@ describe('the price of a product', () => {
       const [row] = await database.sql`SELECT told FROM market.offers`
       return row?.told
     }
-    await offers.describe(1, shop.url('shop.test', '/old'))
+    const endpoint = shop.url('shop.test', '/old')
+    await offers.describe(1, endpoint)
     const schema = { type: 'object' }
     const info = { input: { type: 'http', method: 'GET' } }
     shop.answer = (_request, response) =>
       response.writeHead(402).end(about('Rain', { bazaar: { info, schema } }))
     await refresh()
-    expect(await told()).toEqual({ description: 'Rain', bazaar: { info, schema } })
+    expect(await told()).toEqual({ endpoint, description: 'Rain', bazaar: { info, schema } })
     for (const answer of [about('Sun'), about('\0', { bazaar: { info, schema: 7 } })]) {
       offers.pass(2 * HOUR)
       shop.answer = (_request, response) => response.writeHead(402).end(answer)
       await refresh()
       expect(await offers.offer(1)).toMatchObject({ price: 5n, failures: 0 })
-      expect(await told()).toEqual(answer.includes('Sun') ? { description: 'Sun' } : {})
+      expect(await told()).toEqual(answer.includes('Sun') ? { endpoint, description: 'Sun' } : { endpoint })
     }
     offers.pass(2 * HOUR)
     shop.answer = (_request, response) => response.writeHead(500).end()
     await refresh()
-    expect(await told()).toEqual({})
+    expect(await told()).toEqual({ endpoint })
     await offers.describe(1, shop.url('shop.test', '/new'))
     expect(await told()).toBeNull()
   })
@@ -253,6 +254,16 @@ describe('an endpoint', () => {
 })
 
 describe('hosts', () => {
+  /** Meanwhile the database takes only such offers. */
+  async function storing(only: string, work: () => Promise<void>): Promise<void> {
+    await database.sql.unsafe(`ALTER TABLE market.offers ADD CONSTRAINT refuses CHECK (${only})`)
+    try {
+      await work()
+    } finally {
+      await database.sql`ALTER TABLE market.offers DROP CONSTRAINT refuses`
+    }
+  }
+
   it('are asked one thing at a time each, and all at once', async () => {
     const atOnce = new Map<string, number>()
     const most = new Map<string, number>()
@@ -272,6 +283,27 @@ describe('hosts', () => {
     await refresh()
     expect(shop.asked).toHaveLength(48)
     expect([...most.values()]).toEqual([1, 1, 1, 1])
+  })
+
+  it('whose offers cannot be stored do not stop the others', async () => {
+    await offers.describe(1, shop.url('a.test', '/1'))
+    await offers.describe(2, shop.url('a.test', '/2'))
+    for (let number = 3; number <= 50; number += 1) await offers.describe(number, shop.url(`b${number}.test`))
+    // That host is asked no more in this run, which says that it failed.
+    await storing("host NOT LIKE 'a.%' OR price IS NULL", () => expect(refresh()).rejects.toThrow('refuses'))
+    expect(shop.asked.filter((asked) => asked.startsWith('a.'))).toHaveLength(1)
+    expect(await database.sql`SELECT FROM market.offers WHERE price = 1000`).toHaveLength(48)
+    offers.pass(HOUR)
+    await refresh()
+    expect(await database.sql`SELECT FROM market.offers WHERE price = 1000`).toHaveLength(50)
+  })
+
+  it('are left alone after a few failures when nothing can be stored', async () => {
+    for (let number = 1; number <= 50; number += 1) await offers.describe(number, shop.url(`b${number}.test`))
+    await storing('price IS NULL', () => expect(refresh()).rejects.toThrow('refuses'))
+    expect(shop.asked).toHaveLength(32)
+    await refresh()
+    expect(shop.asked).toHaveLength(50)
   })
 
   it('that are silent do not hold up the others, whenever those come', async () => {

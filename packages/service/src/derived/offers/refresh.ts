@@ -28,25 +28,31 @@ export const refreshOffers = (context: Context): Schedule => ({
 
 type OffersContext = Pick<Context, 'sql' | 'clock' | 'chains' | 'config' | 'lookup' | 'log'>
 
-/** Asks for all prices that are due. A slow host does not hold up the others. */
+/** Asks for all prices that are due. A host that is slow, or whose offers cannot be stored, does not hold up the others. */
 export async function refreshDue(context: OffersContext, signal: AbortSignal): Promise<void> {
   const busy = new Map<string, Promise<void>>()
+  /** Hosts that are left alone until the next run, and why. */
+  const failed = new Map<string, unknown>()
   try {
     for (;;) {
       signal.throwIfAborted()
-      const limit = HOSTS_AT_ONCE - busy.size
-      const hosts = await dueHosts(context.sql, { ...moment(context), busy: [...busy.keys()], limit })
-      for (const host of hosts) {
-        const turn = askHost(context, host, signal).finally(() => busy.delete(host))
+      // One that failed keeps its place: if all of them do, it is our fault, and the run ends.
+      const limit = Math.max(0, HOSTS_AT_ONCE - busy.size - failed.size)
+      const not = [...busy.keys(), ...failed.keys()]
+      for (const host of await dueHosts(context.sql, { ...moment(context), not, limit })) {
+        const turn = askHost(context, host, signal)
+          .catch((error: unknown) => void failed.set(host, error))
+          .finally(() => busy.delete(host))
         busy.set(host, turn)
       }
-      if (busy.size === 0) return
+      if (busy.size === 0) break
       // Waits until all hosts are done, or until it is time to look for more.
       await withTimeout(POLL_MS, Promise.all(busy.values()))
     }
   } finally {
-    await Promise.allSettled(busy.values())
+    await Promise.all(busy.values())
   }
+  for (const error of failed.values()) throw error
 }
 
 const moment = ({ chains, clock }: OffersContext) => ({

@@ -15,20 +15,20 @@ export type AskedRow = {
  */
 const LOOKED_AT = 500
 
-/** Hosts with requests due, without the busy ones; the longest due first. */
+/** Hosts with requests due, but `not` these; the longest due first. */
 export async function dueHosts(
   sql: Queryable,
   {
     chainIds,
     now,
-    busy,
+    not,
     limit,
-  }: { chainIds: readonly number[]; now: Date; busy: readonly string[]; limit: number },
+  }: { chainIds: readonly number[]; now: Date; not: readonly string[]; limit: number },
 ): Promise<string[]> {
   const rows = await sql<{ host: string }[]>`
     SELECT host FROM (
       SELECT host, ask_at FROM market.offers
-      WHERE ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[]) AND host <> ALL(${busy}::text[])
+      WHERE ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[]) AND host <> ALL(${not}::text[])
       ORDER BY ask_at LIMIT ${LOOKED_AT}) AS due
     GROUP BY host ORDER BY min(ask_at), host LIMIT ${limit}`
   return rows.map(({ host }) => host)
@@ -68,7 +68,8 @@ export async function noteOffer(
   row: AskedRow,
   { price, told, now, waitMs }: SeenOffer & { now: Date; waitMs: number },
 ): Promise<void> {
-  const text = JSON.stringify(told)
+  // With the endpoint that told it: an earlier version, running beside this one, changes the endpoint and leaves the rest.
+  const text = JSON.stringify({ ...told, endpoint: row.endpoint_url })
   // What is told seldom changes. A value that stays is not written again, however large it is.
   await sql`
     UPDATE market.offers SET price = ${price}, seen_at = ${now}, failures = 0,
@@ -84,3 +85,7 @@ export async function noteFailure(sql: Queryable, row: AskedRow): Promise<void> 
       ask_at = ask_at + (least(2 ^ least(failures, 10), 7 * 24) - 1) * INTERVAL '1 hour'
     WHERE ${asked(sql, row)}`
 }
+
+/** What the endpoint of the product `p` told, from its offer `o`. */
+export const toldBy = (sql: Queryable) =>
+  sql`CASE WHEN o.told ->> 'endpoint' = p.endpoint_url THEN o.told - 'endpoint' END AS told`

@@ -122,9 +122,15 @@ describe('a declaration', () => {
       'Payment-Signature': 's',
       odd: 1,
       split: 'a\r\nb',
+      'X-Referrer-Token ': 'mine',
+      'a\r\nX-Referrer-Token': 'mine',
     }
     const properties = { 'X-Key': { type: 'string' }, 'X-Referrer-Token': { const: 'mine' } }
-    const ofHeaders = { type: 'object', properties, required: ['X-Key', 'x-referrer-token', 7] }
+    const ofHeaders = {
+      type: 'object',
+      properties,
+      required: ['X-Key', 'x-referrer-token', ' x-referrer-token', 7],
+    }
     const input = { type: 'object', properties: { headers: ofHeaders } }
     const kept = declared({
       info: { input: { ...info.input, headers } },
@@ -180,6 +186,20 @@ describe('a declaration', () => {
       { info: { ...info, output: JSON.parse('{"__proto__":{"polluted":true}}') }, schema },
     ],
     ['has text that Postgres cannot hold', { info: { ...info, output: '\0' }, schema }],
+    [
+      'takes millions of steps to compare',
+      {
+        info: { ...info, output: Array(3_000).fill(1) },
+        schema: { properties: { output: { items: { type: [...Array(3_000).fill(1), 'number'] } } } },
+      },
+    ],
+    [
+      'takes millions of steps to compare, by what is required',
+      {
+        info: { ...info, output: Array(1_000).fill({ a: 1 }) },
+        schema: { properties: { output: { items: { required: Array(1_500).fill('a') } } } },
+      },
+    ],
     ['has half a character', { info: { ...info, output: { '\ud800': 1 } }, schema }],
   ])('that %s is left out', (_what, bazaar) => {
     expect(tell({ extensions: { bazaar } })).toEqual(tell({}))
@@ -208,6 +228,17 @@ describe('a declaration', () => {
       isValid,
       isValid,
     ])
+  })
+
+  it('may have long lists', () => {
+    const cities = Array.from({ length: 1_000 }, (_, at) => `c${at}`)
+    const output = { type: 'array', items: { type: 'string' } }
+    const input = { properties: { queryParams: { properties: { city: { enum: ['Rome', ...cities] } } } } }
+    const bazaar = {
+      info: { ...info, output: cities.slice(0, 500) },
+      schema: { properties: { input, output } },
+    }
+    expect(declared(bazaar)).toBeDefined()
   })
 
   it('does not run the regular expressions of a seller, nor follow references', () => {

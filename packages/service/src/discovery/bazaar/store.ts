@@ -1,5 +1,6 @@
 import type { Queryable } from '@referrer/database'
 import { keyOf } from '@referrer/search'
+import { toldBy } from '../../derived/offers/store.ts'
 import type { Told } from '../../derived/offers/told.ts'
 import { products } from '../answers/store.ts'
 
@@ -78,7 +79,7 @@ export async function findResources(
   return sql<ResourceRow[]>`
     SELECT product.* FROM ${products(sql, keys)} WITH ORDINALITY AS k (merchant_id, product_id, at), LATERAL (
       SELECT p.merchant_id, p.product_id, p.name, left(p.description, ${DESCRIPTION}) AS description, p.category, p.endpoint_url, p.rank,
-        c.product_type, l.review_count, o.price, o.told, coalesce(o.seen_at, p.described_at, now()) AS updated_at, m.rank AS merchant_rank
+        c.product_type, l.review_count, o.price, ${toldBy(sql)}, coalesce(o.seen_at, p.described_at, now()) AS updated_at, m.rank AS merchant_rank
       FROM market.products AS p
       JOIN market.listings AS l USING (chain_id, merchant_id, product_id)
       JOIN chain.products AS c USING (chain_id, merchant_id, product_id)

@@ -55,14 +55,14 @@ export function versionOf(given: string | undefined): Version {
 
 const MOST_PARTS = 20
 const MOST_ID = 200
-const ROLES = ['ROLE_USER', 'user']
+const ROLES: unknown[] = ['ROLE_USER', 'user']
 
 /** Reads the parameters of `SendMessage` (1.0) or `message/send` (0.3), which differ in names only. */
 export function askedIn(params: unknown): Asked {
   const { message, configuration } = Object(params) as Json
   const { messageId, role, parts, contextId, taskId } = Object(message) as Json
   if (!isId(messageId)) throw invalid(`message.messageId must be a text of 1 to ${MOST_ID} characters`)
-  if (!ROLES.includes(String(role))) throw invalid('message.role must be that of the user')
+  if (!ROLES.includes(role)) throw invalid('message.role must be that of the user')
   if (contextId && !isId(contextId)) throw invalid(`message.contextId has at most ${MOST_ID} characters`)
   if (taskId) throw new A2aError('task', 'there are no tasks here: every message is answered at once')
   const { acceptedOutputModes: modes, ...wanted } = Object(configuration) as Json

@@ -5,8 +5,9 @@ import { z } from 'zod'
 import { accountShown, hex32, momentShown, wholeNumber } from '../../kit/fields.ts'
 import { address, hex, timeInSeconds, whole } from '../../kit/json-values.ts'
 import { Commission, commissionOf } from '../earnings/commission.ts'
+import { shownFile } from '../registrations/json.ts'
 import { RegistrationShown } from '../registrations/shapes.ts'
-import type { AgentRow } from './store.ts'
+import type { AgentRow, LoneAgentRow } from './store.ts'
 
 const registeredAt = momentShown.meta({
   about: 'When the service first knew of it.',
@@ -78,9 +79,8 @@ export interface Reviewed {
 /** An agent by itself; missing values are empty. */
 export function agentOf(
   recovery: Recovery.Recovery,
-  row: AgentRow,
+  row: LoneAgentRow,
   { count, products }: Reviewed,
-  registration: RegistrationShown | undefined,
 ): Agent {
   return {
     agent_id: whole(row.agent_id),
@@ -97,7 +97,7 @@ export function agentOf(
       merchant_id: whole(merchant_id),
       product_id: hex(product_id),
     })),
-    ...(registration && { registration }),
+    ...shownFile(row),
   }
 }
 

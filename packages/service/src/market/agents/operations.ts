@@ -9,10 +9,16 @@ import { reread } from '../../kit/onchain.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { offsetOf } from '../../machinery/db/page.ts'
 import { inOneSnapshot } from '../../machinery/db/snapshot.ts'
-import { registrationOf } from '../registrations/operations.ts'
 import { type Agent, type AgentEntry, type AgentList, agentOf, entryOf, type Reviewed } from './agent.ts'
 import { countReviewsOfAgent, productsReviewedBy } from './reviewed.ts'
-import { type AgentRow, agentsOfOwner, countAgents, findAgents, listAgents } from './store.ts'
+import {
+  type AgentRow,
+  agentsOfOwner,
+  countAgents,
+  findAgentsAlone,
+  type LoneAgentRow,
+  listAgents,
+} from './store.ts'
 
 interface PageKey {
   chainId: number
@@ -66,7 +72,7 @@ const readOwned = once(({ sql, recovery }) =>
 const keyOf = ({ chainId, agentId }: AgentKey) => `${chainId}/${agentId}`
 
 const readAgent = once(({ sql }) =>
-  createLoader<AgentKey, AgentRow | undefined>({ keyOf, load: (keys) => findAgents(sql, keys) }),
+  createLoader<AgentKey, LoneAgentRow | undefined>({ keyOf, load: (keys) => findAgentsAlone(sql, keys) }),
 )
 
 const readReviewed = once(({ sql }) =>
@@ -87,13 +93,9 @@ export async function getAgent(
   agentId: bigint,
 ): Promise<Agent> {
   const key = { chainId, agentId }
-  const [row, reviewed, registration] = await Promise.all([
-    readAgent(context)(key),
-    readReviewed(context)(key),
-    registrationOf(context, key),
-  ])
+  const [row, reviewed] = await Promise.all([readAgent(context)(key), readReviewed(context)(key)])
   if (!row) throw refused('not found', `agent ${agentId} not found`)
-  return agentOf(context.recovery, row, reviewed, registration)
+  return agentOf(context.recovery, row, reviewed)
 }
 
 /**

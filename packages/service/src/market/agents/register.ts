@@ -32,11 +32,14 @@ export async function registerAgent(
   const { chainId } = chain.config
   const registration = { agentId, owner: bytesOf(owner), at: new Date(context.clock()) }
   const [isFirst, told] = await Promise.all([
-    insertRegistration(context.sql, chainId, registration),
+    context.sql.begin(async (tx) => {
+      const isNew = await insertRegistration(tx, chainId, registration)
+      if (isNew) await queueReading(tx, chainId, agentId)
+      return isNew
+    }),
     profileOf(chain, agentId),
   ])
   if (!isFirst) throw new MarketError('already exists', 'agent already registered')
-  await queueReading(context.sql, chainId, agentId)
   await untilIndexed(context, chain, agentId, (agent) => isAsTold(agent, told))
   return owner
 }

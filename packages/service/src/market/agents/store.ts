@@ -7,6 +7,7 @@ import { countOf } from '../../machinery/db/counts.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { pageStart } from '../../machinery/db/page-start.ts'
 import type { CommissionRow } from '../earnings/commission.ts'
+import { type FileColumn, fileColumn } from '../registrations/store.ts'
 
 /** An agent that is on the chain and known to the service. */
 export type AgentRow = CommissionRow & {
@@ -23,6 +24,9 @@ export type AgentRow = CommissionRow & {
   repeat: number | null
   one_off: number | null
 }
+
+/** An agent that is shown by itself. */
+export type LoneAgentRow = AgentRow & FileColumn
 
 export interface Registration {
   agentId: bigint
@@ -72,15 +76,26 @@ export function agentsOfOwner(sql: Queryable, chainId: number, owner: Buffer): P
 }
 
 /** The agents in the order of the keys. */
-export async function findAgents(sql: Queryable, keys: AgentKey[]): Promise<(AgentRow | undefined)[]> {
-  const rows = await sql<(AgentRow & { at: bigint })[]>`
+export const findAgents = (sql: Queryable, keys: AgentKey[]): Promise<(AgentRow | undefined)[]> =>
+  findEach(sql, keys, columns(sql))
+
+/** With what each is shown with by itself. */
+export const findAgentsAlone = (sql: Queryable, keys: AgentKey[]): Promise<(LoneAgentRow | undefined)[]> =>
+  findEach(sql, keys, sql`${columns(sql)}, ${fileColumn(sql)}`)
+
+async function findEach<Row extends AgentRow>(
+  sql: Queryable,
+  keys: AgentKey[],
+  shown: ReturnType<typeof columns>,
+): Promise<(Row | undefined)[]> {
+  const rows = await sql<(Row & { at: bigint })[]>`
     SELECT key.at, agent.*
     FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ agentId }) => agentId)}::bigint[])
       WITH ORDINALITY AS key (chain_id, agent_id, at),
     LATERAL (
-      SELECT ${columns(sql)} FROM ${agents(sql)}
+      SELECT ${shown} FROM ${agents(sql)}
       WHERE i.chain_id = key.chain_id AND i.agent_id = key.agent_id LIMIT 1) AS agent`
-  const found = new Map(rows.map(({ at, ...row }) => [Number(at), row]))
+  const found = new Map(rows.map(({ at, ...row }) => [Number(at), row as unknown as Row]))
   return keys.map((_, index) => found.get(index + 1))
 }
 

@@ -7,7 +7,7 @@ import { type Chain, type Context, once } from '../../kit/context.ts'
 import { hex, whole } from '../../kit/json-values.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { offsetOf } from '../../machinery/db/page.ts'
-import { registrationOf } from '../registrations/operations.ts'
+import { shownFile } from '../registrations/json.ts'
 import { shownMerchant, shownProduct } from './json.ts'
 import { notFound, notOwner, productNotFound } from './refusals.ts'
 import type { Merchant, Merchants, Product, Stats } from './shapes.ts'
@@ -15,6 +15,7 @@ import {
   countMerchants,
   countMerchantsOfOwner,
   findMerchant,
+  findMerchantAlone,
   findProduct,
   listMerchants,
   type MerchantRow,
@@ -31,14 +32,13 @@ export async function getMerchant(
   { config: { chainId } }: Chain,
   merchantId: bigint,
 ): Promise<z.output<typeof Merchant>> {
-  const [row, productIds, registration] = await Promise.all([
-    findMerchant(context.sql, chainId, merchantId),
+  const [row, productIds] = await Promise.all([
+    findMerchantAlone(context.sql, chainId, merchantId),
     productIdsOf(context.sql, chainId, [merchantId], null),
-    registrationOf(context, { chainId, agentId: merchantId }),
   ])
   if (!row) throw notFound()
   const shown = shownMerchant(context, chainId, row, productIds.get(merchantId) ?? [])
-  return { ...shown, ...(registration && { registration }) }
+  return { ...shown, ...shownFile(row) }
 }
 
 export async function getMerchants(

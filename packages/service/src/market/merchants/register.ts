@@ -32,9 +32,11 @@ export async function registerMerchant(
   if (!isAddressEqual(owner, caller)) throw notOwner()
   if (wasRecorded) throw alreadyRegistered()
   if (!isActive) throw new MarketError('conflict', 'merchant is not active on-chain')
-  const isNew = await recordMerchant(sql, chainId, merchantId, (await identityUri(chain, merchantId)) ?? null)
-  if (!isNew) throw alreadyRegistered()
-  await queueReading(sql, chainId, merchantId)
+  const uri = (await identityUri(chain, merchantId)) ?? null
+  await sql.begin(async (tx) => {
+    if (!(await recordMerchant(tx, chainId, merchantId, uri))) throw alreadyRegistered()
+    await queueReading(tx, chainId, merchantId)
+  })
   return { merchant_id: whole(merchantId), owner_address: owner }
 }
 

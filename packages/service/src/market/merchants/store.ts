@@ -2,6 +2,7 @@ import type { Queryable } from '@referrer/database'
 import type { ProductKey } from '../../kit/keys.ts'
 import { countOf } from '../../machinery/db/counts.ts'
 import type { Page } from '../../machinery/db/page.ts'
+import { type FileColumn, fileColumn } from '../registrations/store.ts'
 
 /** A merchant that is registered and on the chain. */
 export type MerchantRow = {
@@ -101,6 +102,18 @@ export async function findMerchant(
 ): Promise<MerchantRow | undefined> {
   const [row] = await sql<MerchantRow[]>`
     SELECT ${merchantColumns(sql)} FROM ${merchants(sql)}
+    WHERE m.chain_id = ${chainId} AND m.merchant_id = ${merchantId}`
+  return row
+}
+
+/** With what it is shown with by itself. */
+export async function findMerchantAlone(
+  sql: Queryable,
+  chainId: number,
+  merchantId: bigint,
+): Promise<(MerchantRow & FileColumn) | undefined> {
+  const [row] = await sql<(MerchantRow & FileColumn)[]>`
+    SELECT ${merchantColumns(sql)}, ${fileColumn(sql)} FROM ${merchants(sql)}
     WHERE m.chain_id = ${chainId} AND m.merchant_id = ${merchantId}`
   return row
 }

@@ -2,20 +2,22 @@
 import { guardedFetch, HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
 import { ProtocolError, Registration } from '@referrer/protocol'
 import type { Context } from '../../kit/context.ts'
-import { LONGEST_URI } from '../../kit/onchain.ts'
+import { time } from '../../kit/json-values.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 import type { StoredFile } from './shapes.ts'
-import { type DueRow, noteReading, postpone, takeDue } from './store.ts'
+import { type DueRow, noteReading, postpone, queueMissing, takeDue } from './store.ts'
 
 const EVERY_SECONDS = 15
 /** How many are read in one run: strangers choose the URIs, and their hosts did not ask for us. */
 const AT_ONCE = 20
+/** How many of those that are due are looked at in one run: many agents at one host must not hold up the others. */
+const LOOKED_AT = 200
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const WEEK = 7 * 24 * HOUR
-/** Others of a host that is read in this run. */
-const NEXT_OF_HOST = 5 * MINUTE
 const MAX_BYTES = 64 * 1024
+/** How many ids of agents are looked at in an hour. */
+const SWEPT_AT_ONCE = 50_000
 /** What is kept of a file. */
 const KEPT = { name: 100, description: 1_000, url: 512, services: 10 }
 
@@ -27,31 +29,68 @@ export const readRegistrations = (context: Context): Schedule => ({
   run: ({ signal }) => readDue(context, signal),
 })
 
+/**
+ * Queues what is registered and not queued, such as by a process of an earlier version while a new one was rolled out. Each run looks at
+ * some of the ids, and the next one at those after them, wherever it runs.
+ */
+export const sweepRegistrations = ({ sql, clock, chains, log }: Context): Schedule => ({
+  name: 'sweep-registrations',
+  everySeconds: HOUR / 1_000,
+  run: async () => {
+    const turn = Math.floor(clock() / HOUR)
+    for (const chainId of chains.keys()) {
+      const missing = await queueMissing(sql, chainId, { turn, size: SWEPT_AT_ONCE })
+      if (missing > 0)
+        log.info({ chainId, missing }, 'registration files were not queued to be read; now they are')
+    }
+  },
+})
+
 /** Reads what is due, up to a limit. Exported for tests. */
 export async function readDue(context: ReadingContext, signal: AbortSignal): Promise<void> {
-  const { sql, clock } = context
+  const { sql, clock, log } = context
   const now = new Date(clock())
   const until = new Date(now.getTime() + HOUR)
-  const rows = await takeDue(sql, { now, until, limit: AT_ONCE })
-  const hosts = new Set<string>()
-  const [first, later]: [DueRow[], DueRow[]] = [[], []]
-  for (const row of rows) {
-    const host = sourceOf(context, row.uri)?.url.host
-    if (host !== undefined && hosts.has(host)) later.push(row)
-    else first.push(row)
-    if (host !== undefined) hosts.add(host)
-  }
-  await postpone(sql, later, new Date(now.getTime() + NEXT_OF_HOST))
-  await Promise.all(
+  const rows = await takeDue(sql, { now, until, limit: LOOKED_AT })
+  const { first, later } = inTurn(context, rows, now)
+  await postpone(sql, later)
+  const outcomes = await Promise.allSettled(
     first.map(async (row) => {
       const { file, nextMs, isFailure } = await readRow(context, row, signal)
       // A request that we aborted is no failure of the host; it is due again in an hour.
       if (signal.aborted) return
       const failures = isFailure ? row.failures + 1 : 0
       const nextReadAt = new Date(now.getTime() + nextMs)
-      await noteReading(sql, row, { file, failures, nextReadAt, now, until })
+      await noteReading(sql, row, {
+        file: file && { ...file, read_at: time(now) },
+        failures,
+        nextReadAt,
+        until,
+      })
     }),
   )
+  // One that cannot be stored does not stop the others; it is due again in an hour.
+  outcomes.forEach((outcome, at) => {
+    if (outcome.status === 'fulfilled') return
+    const { chain_id, agent_id } = first[at] as DueRow
+    const identity = { chainId: Number(chain_id), agentId: String(agent_id) }
+    log.error({ ...identity, err: outcome.reason }, 'a registration file could not be read or stored')
+  })
+}
+
+/** What is read in this run, and when the others are due again: those at one host a minute after each other. */
+function inTurn(context: ReadingContext, rows: readonly DueRow[], now: Date) {
+  const first: DueRow[] = []
+  const later: { row: DueRow; nextReadAt: Date }[] = []
+  const ofHost = new Map<string, number>()
+  for (const row of rows) {
+    const host = sourceOf(context, row.uri)?.url.host
+    const before = host === undefined ? 0 : (ofHost.get(host) ?? 0)
+    if (before === 0 && first.length < AT_ONCE) first.push(row)
+    else later.push({ row, nextReadAt: new Date(now.getTime() + before * MINUTE) })
+    if (host !== undefined) ofHost.set(host, before + 1)
+  }
+  return { first, later }
 }
 
 interface Outcome {
@@ -63,7 +102,7 @@ interface Outcome {
 
 async function readRow(context: ReadingContext, row: DueRow, signal: AbortSignal): Promise<Outcome> {
   const chain = context.chains.get(Number(row.chain_id))
-  if (!chain || row.uri === '' || Buffer.byteLength(row.uri) > LONGEST_URI) return { nextMs: WEEK }
+  if (!chain || row.uri === '') return { nextMs: WEEK }
   const identity = {
     chainId: chain.config.chainId,
     identityRegistry: chain.config.contracts.IdentityRegistry,

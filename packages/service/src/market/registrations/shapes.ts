@@ -23,4 +23,4 @@ export const RegistrationShown = z
 export type RegistrationShown = z.output<typeof RegistrationShown>
 
 /** What is stored of a file. */
-export type StoredFile = Omit<RegistrationShown, 'read_at'>
+export type StoredFile = Omit<RegistrationShown, 'read_at'> & Partial<Pick<RegistrationShown, 'read_at'>>

@@ -1,15 +1,48 @@
 import type { Queryable, Transaction } from '@referrer/database'
-import type { AgentKey } from '../../kit/keys.ts'
+import { LONGEST_URI } from '../../kit/onchain.ts'
 import type { StoredFile } from './shapes.ts'
 
 /** An agent may change its URI with every block: it is read at most this often. */
 const LEAST_MINUTES = 10
 
-/** Lets the URI of an agent be read; once it is queued it stays so. */
-export async function queueReading(sql: Queryable, chainId: number, agentId: bigint): Promise<void> {
-  await sql`
+/** Lets the URI of an agent be read, in the transaction that registers it; once it is queued it stays so. */
+export async function queueReading(tx: Transaction, chainId: number, agentId: bigint): Promise<void> {
+  await tx`
     INSERT INTO market.registrations (chain_id, agent_id) VALUES (${chainId}, ${agentId})
     ON CONFLICT DO NOTHING`
+}
+
+/**
+ * Queues what is registered and not queued, among the ids of one stretch: the stretches have `size` ids each, and follow each other around
+ * by `turn`. Returns how many there were.
+ */
+export async function queueMissing(
+  sql: Queryable,
+  chainId: number,
+  { turn, size }: { turn: number; size: number },
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    WITH last AS (
+      SELECT greatest(
+        (SELECT max(agent_id) FROM market.agents WHERE chain_id = ${chainId}),
+        (SELECT max(merchant_id) FROM market.merchants WHERE chain_id = ${chainId})) AS id
+    ), stretch AS MATERIALIZED (
+      SELECT ${turn}::bigint % (id / ${size}::bigint + 1) * ${size}::bigint AS first_id FROM last WHERE id IS NOT NULL
+    ), registered AS (
+      SELECT agent_id FROM market.agents WHERE chain_id = ${chainId} AND registered_at IS NOT NULL
+        AND agent_id >= (SELECT first_id FROM stretch) AND agent_id < (SELECT first_id FROM stretch) + ${size}::bigint
+      UNION
+      SELECT merchant_id FROM market.merchants WHERE chain_id = ${chainId}
+        AND merchant_id >= (SELECT first_id FROM stretch) AND merchant_id < (SELECT first_id FROM stretch) + ${size}::bigint
+    ), queued AS (
+      INSERT INTO market.registrations (chain_id, agent_id)
+      SELECT ${chainId}::bigint, agent_id FROM registered
+      -- A scalar subquery, because the planner may turn a join into a scan of the whole table.
+      WHERE (SELECT true FROM market.registrations AS r WHERE r.chain_id = ${chainId} AND r.agent_id = registered.agent_id) IS NULL
+      ON CONFLICT DO NOTHING RETURNING 1
+    )
+    SELECT count(*)::integer AS count FROM queued`
+  return row?.count ?? 0
 }
 
 /** Lets changed URIs be read again, of agents that are queued. */
@@ -21,9 +54,13 @@ export async function readAgain(tx: Transaction, chainId: number, agentIds: bigi
     WHERE chain_id = ${chainId} AND agent_id = ANY(${agentIds}::bigint[])`
 }
 
+/** `uri` is empty when the identity has none, or one that is too long to be read. */
 export type DueRow = { chain_id: bigint; agent_id: bigint; failures: number; uri: string }
 
-/** Takes URIs that are due, so that nobody else reads them until `until`, also when this process dies. */
+/**
+ * Takes URIs that are due, so that nobody else reads them until `until`, also when this process dies. `read_at` is when one was last taken,
+ * whatever came of it: whoever changes a URI again and again must not have it read more often because it cannot be read.
+ */
 export function takeDue(
   sql: Queryable,
   { now, until, limit }: { now: Date; until: Date; limit: number },
@@ -33,18 +70,18 @@ export function takeDue(
       SELECT chain_id, agent_id FROM market.registrations WHERE next_read_at <= ${now}
       ORDER BY next_read_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), taken AS (
-      UPDATE market.registrations AS r SET next_read_at = ${until} FROM due
+      UPDATE market.registrations AS r SET next_read_at = ${until}, read_at = ${now} FROM due
       WHERE (r.chain_id, r.agent_id) = (due.chain_id, due.agent_id)
       RETURNING r.chain_id, r.agent_id, r.failures
     )
-    SELECT taken.*, coalesce(i.uri, '') AS uri FROM taken LEFT JOIN chain.identities AS i USING (chain_id, agent_id)`
+    SELECT taken.*, CASE WHEN octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri
+    FROM taken LEFT JOIN chain.identities AS i USING (chain_id, agent_id)`
 }
 
 export interface Reading {
   file: StoredFile | undefined
   failures: number
   nextReadAt: Date
-  now: Date
   /** As it was taken. A URI that changed meanwhile is due earlier than what we would write. */
   until: Date
 }
@@ -53,39 +90,37 @@ export interface Reading {
 export async function noteReading(
   sql: Queryable,
   { chain_id, agent_id, uri }: DueRow,
-  { file, failures, nextReadAt, now, until }: Reading,
+  { file, failures, nextReadAt, until }: Reading,
 ): Promise<void> {
   await sql`
     UPDATE market.registrations AS r SET
       file = CASE WHEN ${file !== undefined} OR r.uri IS DISTINCT FROM ${uri} THEN ${file ? JSON.stringify(file) : null}::text::jsonb
         ELSE r.file END,
-      read_at = CASE WHEN ${file !== undefined} OR r.uri IS DISTINCT FROM ${uri} THEN ${now} ELSE r.read_at END,
       uri = ${uri}, failures = ${failures},
       next_read_at = CASE WHEN r.next_read_at = ${until} THEN ${nextReadAt}
         ELSE r.next_read_at END
     WHERE chain_id = ${chain_id} AND agent_id = ${agent_id}`
 }
 
-/** Lets a URI wait that was taken and not read. */
-export async function postpone(sql: Queryable, rows: readonly DueRow[], nextReadAt: Date): Promise<void> {
-  if (rows.length === 0) return
+/** Lets URIs wait that were taken and not read. */
+export async function postpone(
+  sql: Queryable,
+  later: readonly { row: DueRow; nextReadAt: Date }[],
+): Promise<void> {
+  if (later.length === 0) return
   await sql`
-    UPDATE market.registrations AS r SET next_read_at = ${nextReadAt}
-    FROM unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.agent_id)}::bigint[]) AS k (chain_id, agent_id)
+    UPDATE market.registrations AS r SET next_read_at = k.next_read_at
+    FROM unnest(
+      ${later.map(({ row }) => row.chain_id)}::bigint[], ${later.map(({ row }) => row.agent_id)}::bigint[],
+      ${later.map(({ nextReadAt }) => nextReadAt)}::timestamptz[]
+    ) AS k (chain_id, agent_id, next_read_at)
     WHERE (r.chain_id, r.agent_id) = (k.chain_id, k.agent_id)`
 }
 
-export type FileRow = { file: StoredFile; read_at: Date }
+/** Null: none was read. */
+export type FileColumn = { registration: { file: StoredFile; read_at: string } | null }
 
-/** The files in the order of the keys, each only while the identity has the URI that it was read from. */
-export async function findFiles(sql: Queryable, keys: readonly AgentKey[]): Promise<(FileRow | undefined)[]> {
-  const rows = await sql<(FileRow & { at: bigint })[]>`
-    SELECT key.at, r.file, r.read_at
-    FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[], ${keys.map(({ agentId }) => agentId)}::bigint[])
-      WITH ORDINALITY AS key (chain_id, agent_id, at)
-    JOIN market.registrations AS r USING (chain_id, agent_id)
-    JOIN chain.identities AS i USING (chain_id, agent_id)
-    WHERE r.file IS NOT NULL AND r.uri = i.uri`
-  const found = new Map(rows.map(({ at, ...row }) => [Number(at), row]))
-  return keys.map((_, index) => found.get(index + 1))
-}
+/** The file of the identity `i` as a column, while it has the very URI that the file was read from. */
+export const fileColumn = (sql: Queryable) => sql`(
+  SELECT jsonb_build_object('file', r.file, 'read_at', r.read_at) FROM market.registrations AS r
+  WHERE r.chain_id = i.chain_id AND r.agent_id = i.agent_id AND r.uri = i.uri AND r.file IS NOT NULL) AS registration`
