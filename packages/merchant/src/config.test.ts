@@ -145,6 +145,7 @@ describe('createReferralEndpoint', () => {
         'receipts.signer must be a private JWK of Ed25519 or P-256',
       ],
       [{ format: 'jws', signer: key, kid: 'key-1' }, 'receipts.kid must be a DID URL'],
+      [{ format: 'jws', signer: key, kid: 'did:web:shop.test' }, 'receipts.kid must be a DID URL'],
       [{ format: 'jws', signer: key, offerSeconds: -1 }, 'receipts.offerSeconds must be whole seconds'],
       [{ format: 'jws', signer: key, timeoutMs: 0 }, 'receipts.timeoutMs must be a positive integer'],
       [

@@ -233,7 +233,8 @@ function compactOf({ signer, kid }: Extract<ReceiptsConfig, { format: 'jws' }>) 
 }
 
 function didUrl(kid: unknown): string {
-  const isGood = typeof kid === 'string' && kid.length <= 500 && /^did:[a-z0-9]+:[\x21-\x7e]+$/.test(kid)
+  const isGood =
+    typeof kid === 'string' && kid.length <= 500 && /^did:[a-z0-9]+:[^#\s]+#[\x21-\x7e]+$/.test(kid)
   return isGood ? kid : refuse('receipts.kid', 'a DID URL such as did:web:shop.example#key-1')
 }
 

@@ -173,6 +173,21 @@ describe('a registration file', () => {
     expect(asked).toHaveLength(4)
   })
 
+  it('of a newcomer who had no URI is read at once', async () => {
+    const id = await newAgent('')
+    await read(0.01)
+    await setUri(urlOf('young.test'), id)
+    await read(0.01)
+    expect(asked).toEqual(['young.test/agent.json'])
+    // Without a URI in between it is not read more often.
+    await setUri('', id)
+    await read(0.01)
+    await setUri(urlOf('young.test'), id)
+    await read(0.01)
+    expect(asked).toHaveLength(1)
+    await setUri('', id)
+  })
+
   it('in a URI that is too long is not read', async () => {
     await setUri(Registration.toDataUri(fileOf('Long', { description: 'd'.repeat(9_000) })))
     await read(1)

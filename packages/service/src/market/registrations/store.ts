@@ -97,6 +97,8 @@ export async function noteReading(
       file = CASE WHEN ${file !== undefined} OR r.uri IS DISTINCT FROM ${uri} THEN ${file ? JSON.stringify(file) : null}::text::jsonb
         ELSE r.file END,
       uri = ${uri}, failures = ${failures},
+      -- Where there was nothing to read, the first URI need not wait.
+      read_at = CASE WHEN ${uri !== ''} THEN r.read_at END,
       next_read_at = CASE WHEN r.next_read_at = ${until} THEN ${nextReadAt}
         ELSE r.next_read_at END
     WHERE chain_id = ${chain_id} AND agent_id = ${agent_id}`
