@@ -68,7 +68,11 @@ export async function newHook(
 /** Makes messages of what is confirmed, as the chain is now. */
 export async function announceAll({ m, context }: Pick<World, 'm' | 'context'>): Promise<void> {
   await quiet(m)
-  for (const chain of context.chains.values()) while (await announce(context, chain));
+  for (const chain of context.chains.values()) {
+    let after: bigint | undefined
+    do after = await announce(context, chain, after)
+    while (after !== undefined)
+  }
 }
 
 /** Sends until nothing more is due. */
