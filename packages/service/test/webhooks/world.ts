@@ -4,6 +4,7 @@ import { announce } from '../../src/derived/webhooks/announce.ts'
 import { webhooksFollower } from '../../src/derived/webhooks/follow.ts'
 import { claim, sendTo } from '../../src/derived/webhooks/send.ts'
 import type { Context } from '../../src/kit/context.ts'
+import { enableWebhook } from '../../src/market/webhooks/store.ts'
 import { must } from '../http/caller.ts'
 import { startTestMarket, type TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
@@ -52,8 +53,8 @@ export interface Hook {
 
 let hooks = 0
 
-/** A new webhook of a wallet, with a path of its own at the receiver. */
-export async function newHook(
+/** A new webhook of a wallet, with a path of its own at the receiver, which has answered no test yet. */
+export async function newUntested(
   { m, receiver }: Pick<World, 'm' | 'receiver'>,
   owner: LocalAccount,
   more: object = {},
@@ -63,6 +64,17 @@ export async function newHook(
   const body = { url: receiver.url + path, ...more }
   const { webhook_id: id, secret } = await must(m.call('POST', '/v1/webhooks', { as: owner, body }))
   return { id, secret, path, owner }
+}
+
+/** One that is enabled, as if a test had been answered: a wallet may not make many. */
+export async function newHook(
+  world: Pick<World, 'm' | 'receiver'>,
+  owner: LocalAccount,
+  more: object = {},
+): Promise<Hook> {
+  const hook = await newUntested(world, owner, more)
+  await enableWebhook(world.m.sql, hook.id)
+  return hook
 }
 
 /** Makes messages of what is confirmed, as the chain is now. */
