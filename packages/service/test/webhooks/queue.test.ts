@@ -1,6 +1,10 @@
+import type { Transaction } from '@referrer/database'
 import { ContentHash } from '@referrer/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { marketWork } from '../../src/app/work.ts'
+import { deleteQueued, queueChanges, readQueued } from '../../src/derived/webhooks/store.ts'
+import { webhooksWorker } from '../../src/derived/webhooks/worker.ts'
+import { runAlone, until } from '../../src/machinery/workers/testing.ts'
 import { call } from '../calls.ts'
 import { send } from '../http/chain.ts'
 import { generic } from '../http/market.ts'
@@ -8,6 +12,7 @@ import { type BuyerReview, buyThrough, edit, newProduct, quiet, tell, write } fr
 import { mineBlocks } from '../oracle/world.ts'
 import {
   announceAll,
+  CONFIRMATIONS,
   deliver,
   type Hook,
   messagesOf,
@@ -76,10 +81,47 @@ describe('a queued change', () => {
       INSERT INTO market.webhook_changes (chain_id, what, subject, queued_at)
       SELECT ${m.chainId}, 'ballot', 1000000 + n, now() FROM generate_series(1, 450) AS n`
     await buyThrough(m, buyer, link)
-    await deliver(world)
+    await quiet(m)
+    await mineBlocks(m, CONFIRMATIONS)
+    const worker = runAlone(webhooksWorker(world.context))
+    try {
+      await until(() => typesOf(world, hook).length > 0, 'the message')
+    } finally {
+      await worker.stop()
+    }
     expect(typesOf(world, hook)).toEqual(['purchase.settled'])
     expect((await m.sql`SELECT FROM market.webhook_changes WHERE subject > 1000000`).count).toBe(450)
     await m.sql`DELETE FROM market.webhook_changes`
+  })
+
+  it('that comes while the one before is announced is kept, and waits for nobody', async () => {
+    const { sql, chainId } = world.m
+    await newHook(world, (await newPerson(world)).owner)
+    const queue = () =>
+      sql.begin((tx) => queueChanges(tx, chainId, [{ what: 'review', internalId: 77n }], new Date()))
+    const read = async (tx: Transaction) =>
+      (await readQueued(tx, chainId, { after: 0n, limit: 10 })).map(({ id }) => id)
+    const orders = [
+      async (tx: Transaction, ids: bigint[]) => {
+        await queue()
+        await deleteQueued(tx, ids)
+      },
+      async (tx: Transaction, ids: bigint[]) => {
+        await deleteQueued(tx, ids)
+        await queue()
+      },
+    ]
+    for (const order of orders) {
+      await sql`DELETE FROM market.webhook_changes`
+      await queue()
+      await sql.begin(async (tx) => {
+        const ids = await read(tx)
+        expect(ids).toHaveLength(1)
+        await order(tx, ids)
+      })
+      expect(await queued('review', 77)).toBe(1)
+    }
+    await sql`DELETE FROM market.webhook_changes`
   })
 
   it('that nobody takes is deleted after two days, also where there are no keys any more', async () => {
