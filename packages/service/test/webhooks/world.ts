@@ -37,6 +37,8 @@ export async function startWorld(): Promise<World> {
   const author = await newcomer(m)
   const merchantId = await openRecorded(m)
   const link = await write(m, author, await newProduct({ m, merchantId }))
+  // Otherwise this review could be followed when there is a webhook already, and be told to it.
+  await quiet(m)
   const close = async () => {
     await m.close()
     await receiver.close()
