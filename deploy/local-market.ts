@@ -51,6 +51,7 @@ export async function startLocalMarket(databases: {
     oracle_private_key: privateKeyOf(oracle),
     publisher_private_key: privateKeyOf(publisher),
     relayer_private_keys: privateKeyOf(settler),
+    webhook_keys: randomBytes(32).toString('hex'),
   }
   return { chain, market, secrets, variables }
 }

@@ -50,6 +50,12 @@ describe('the programs of compose.yaml with its environment', () => {
     expect(one?.text).toContain('https://pay.test')
   })
 
+  test('have webhooks, where the API makes the secrets and the workers send', async () => {
+    for (const { url } of of('api')) expect((await get(`${url}/v1/webhooks`)).status).toBe(401)
+    const [workers] = of('workers')
+    expect((await get(`${workers.metricsUrl}/metrics`)).text).toContain('worker="webhooks"')
+  })
+
   test('settle: the facilitator knows the keys of the market, and says so', async () => {
     const [facilitator] = of('facilitator')
     const { status, text } = await get(`${facilitator.url}/supported`)

@@ -90,6 +90,9 @@ describe('the settings in the files for machines', () => {
     expect(names.filter((name) => keys.includes(name))).toEqual(
       setting.command.includes('workers') ? keys : [],
     )
+    // Those who make secrets of webhooks, and those who sign with them.
+    const isOfMarket = !setting.command.includes('facilitator')
+    expect([setting.where, names.includes('WEBHOOK_KEYS')]).toEqual([setting.where, isOfMarket])
   })
 
   test.each(settings)('of %s show no secret: those are in files', (_where, { environment }) => {

@@ -879,7 +879,7 @@ export interface paths {
         put?: never;
         /**
          * Have messages about what the calling wallet owns posted to a URL
-         * @description Messages are signed as in Standard Webhooks (https://www.standardwebhooks.com). A wallet has at most 10 webhooks.
+         * @description It is disabled until a test succeeds: give the secret to the endpoint, then call `POST /v1/webhooks/{id}/test`. Messages are signed as in Standard Webhooks (https://www.standardwebhooks.com). A wallet has at most 10 webhooks.
          */
         post: operations["postWebhooks"];
         delete?: never;
@@ -898,7 +898,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a webhook, with its messages */
+        /**
+         * Delete a webhook, with its messages
+         * @description The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.
+         */
         delete: operations["deleteWebhooksById"];
         options?: never;
         head?: never;
@@ -936,7 +939,7 @@ export interface paths {
         put?: never;
         /**
          * Send messages again
-         * @description One, by its id, or the first 1000 that were made since a moment. They have the ids that they had.
+         * @description One, by its id, or the first 100 that were made since a moment, or after another one. They have the ids that they had.
          */
         post: operations["postWebhooksByIdReplay"];
         delete?: never;
@@ -956,7 +959,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message now
-         * @description Its type is `webhook.test`. When it is delivered, a disabled webhook is enabled again.
+         * @description Its type is `webhook.test`. When it is delivered, the webhook is enabled. One that has never been has 20 tests. The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.
          */
         post: operations["postWebhooksByIdTest"];
         delete?: never;
@@ -976,7 +979,7 @@ export interface paths {
         put?: never;
         /**
          * Get a new secret
-         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, and whoever saw one could ask for the secret.
+         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.
          */
         post: operations["postWebhooksByIdRotate"];
         delete?: never;
@@ -3428,7 +3431,7 @@ export interface components {
             merchant_id: number | null;
             /** Format: date-time */
             created_at: string;
-            /** @description Since when nothing is sent, and no message is made; null: it is enabled. */
+            /** @description Since when nothing is sent, and no message is made; null: it is enabled. A new one is disabled until a test succeeds. */
             disabled_at: string | null;
             disabled_reason: string | null;
             /** @description Null: the last attempt succeeded. */
@@ -3452,7 +3455,7 @@ export interface components {
             merchant_id: number | null;
             /** Format: date-time */
             created_at: string;
-            /** @description Since when nothing is sent, and no message is made; null: it is enabled. */
+            /** @description Since when nothing is sent, and no message is made; null: it is enabled. A new one is disabled until a test succeeds. */
             disabled_at: string | null;
             disabled_reason: string | null;
             /** @description Null: the last attempt succeeded. */
@@ -3482,6 +3485,8 @@ export interface components {
         };
         Replayed: {
             replayed: number;
+            /** @description Where to go on; null: there are no more. */
+            next_after: string | null;
         };
         WebhookTest: {
             delivered: boolean;
@@ -6218,7 +6223,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": {
+                    webhook_id: string;
+                };
+            };
+        };
         responses: {
             /** @description Delete a webhook, with its messages */
             204: {
@@ -6276,6 +6287,8 @@ export interface operations {
                      * @description RFC 3339.
                      */
                     since?: string;
+                    /** @description Those that were made after this delivery: `next_after` of the answer before. */
+                    after?: string;
                 };
             };
         };
@@ -6301,7 +6314,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": {
+                    webhook_id: string;
+                };
+            };
+        };
         responses: {
             /** @description Send a test message now */
             200: {

@@ -10,6 +10,7 @@ import { ranksFollower } from '../derived/ranks/follow.ts'
 import { searchRings } from '../derived/rings/schedule.ts'
 import { standingFollower } from '../derived/standing/follow.ts'
 import { webhooksFollower } from '../derived/webhooks/follow.ts'
+import { sweepChanges } from '../derived/webhooks/store.ts'
 import { webhooksWorker } from '../derived/webhooks/worker.ts'
 import { learns } from '../discovery/embeddings/embedders.ts'
 import { learnSchedule } from '../discovery/embeddings/learn.ts'
@@ -39,7 +40,6 @@ export function marketWork(context: Context): Work {
   const ofApi = roles.has('api') ? [searchOf(context)] : []
   if (!roles.has('workers'))
     return { schedules: [], followers: [], workers: [...ofApi, ...queryModelOf(context)] }
-  const hasWebhooks = context.config.webhookKeys.length > 0
   return {
     schedules: [
       sweepSeenRequests,
@@ -61,7 +61,10 @@ export function marketWork(context: Context): Work {
       sweepRegistrations(context),
       sweepNotices(context),
       searchRings(context),
-      ...(hasWebhooks ? [sweepWebhooks, sweepDeliveries(context)] : []),
+      // Also without keys: what was stored while there were some must not stay for ever.
+      sweepWebhooks,
+      sweepDeliveries(context),
+      sweepChanges(context),
     ],
     followers: [
       opinionsFollower,
@@ -80,7 +83,7 @@ export function marketWork(context: Context): Work {
       receiptsWorker(context),
       ...(context.config.embedder ? [embeddingWorker(context)] : []),
       ...(context.config.messenger ? [noticesWorker(context)] : []),
-      ...(hasWebhooks ? [webhooksWorker(context)] : []),
+      ...(context.config.webhookKeys.length > 0 ? [webhooksWorker(context)] : []),
     ],
   }
 }

@@ -4,6 +4,7 @@ import type { LocalAccount } from 'viem'
 import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
 import { routes } from '../../src/app/routes.ts'
 import { mintForChat } from '../../src/market/messenger/operations.ts'
+import { enableWebhook } from '../../src/market/webhooks/store.ts'
 import { cookieOf, must, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import { publishBuyerReview } from './escrows.ts'
@@ -56,7 +57,14 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
   const webhookOf = async (): Promise<string> => {
     const { webhooks } = await must(call('GET', '/v1/webhooks', { as: walletBuyer }))
     const made = { as: walletBuyer, body: { url: endpointUrl } }
-    return (webhooks[0] ?? (await must(call('POST', '/v1/webhooks', made)))).webhook_id
+    const { webhook_id } = webhooks[0] ?? (await must(call('POST', '/v1/webhooks', made)))
+    // As a test does that is answered; the shop asks for money instead.
+    await enableWebhook(m.sql, webhook_id)
+    return webhook_id
+  }
+  const ofWebhook = async (which: string): Promise<Example> => {
+    const webhook_id = await webhookOf()
+    return { path: `/v1/webhooks/${webhook_id}${which}`, as: walletBuyer, body: { webhook_id } }
   }
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   return {
@@ -161,7 +169,7 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       ),
     'POST /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer, body: { url: endpointUrl } }),
     'GET /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer }),
-    'DELETE /v1/webhooks/{id}': async () => ({ path: `/v1/webhooks/${await webhookOf()}`, as: walletBuyer }),
+    'DELETE /v1/webhooks/{id}': () => ofWebhook(''),
     'GET /v1/webhooks/{id}/deliveries': async () => ({
       path: `/v1/webhooks/${await webhookOf()}/deliveries?limit=5&offset=1`,
       as: walletBuyer,
@@ -171,14 +179,8 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       as: walletBuyer,
       body: { since: '2020-01-01T00:00:00Z' },
     }),
-    'POST /v1/webhooks/{id}/test': async () => ({
-      path: `/v1/webhooks/${await webhookOf()}/test`,
-      as: walletBuyer,
-    }),
-    'POST /v1/webhooks/{id}/rotate': async () => {
-      const webhook_id = await webhookOf()
-      return { path: `/v1/webhooks/${webhook_id}/rotate`, as: walletBuyer, body: { webhook_id } }
-    },
+    'POST /v1/webhooks/{id}/test': () => ofWebhook('/test'),
+    'POST /v1/webhooks/{id}/rotate': () => ofWebhook('/rotate'),
     'POST /v1/merchant/register': async () => ({
       path: '/v1/merchant/register',
       as: merchant,

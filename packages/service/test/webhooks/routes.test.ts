@@ -1,9 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWebhook } from '../../src/market/webhooks/operations.ts'
 import { must, sessionOf } from '../http/caller.ts'
-import type { Person } from '../http/town.ts'
+import { buyThrough, type Person } from '../http/town.ts'
 import { verified } from './receiver.ts'
-import { deliveriesOf, newHook, newPerson, shownOf, startWorld, type World } from './world.ts'
+import {
+  deliver,
+  deliveriesOf,
+  type Hook,
+  newHook,
+  newPerson,
+  newUntested,
+  shownOf,
+  startWorld,
+  typesOf,
+  type World,
+} from './world.ts'
 
 let world: World
 let person: Person
@@ -15,6 +26,9 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const make = (body: object, as = person.owner) => world.m.call('POST', '/v1/webhooks', { as, body })
+const test = ({ id, owner }: Hook, ask: object = { body: { webhook_id: id } }) =>
+  world.m.call('POST', `/v1/webhooks/${id}/test`, { as: owner, ...ask })
+const UNTESTED = 'not tested yet: give its secret to the endpoint, then POST /v1/webhooks/{id}/test'
 const URL_ERROR = 'url must be an https address of at most 2048 characters on a public host'
 
 describe('a webhook', () => {
@@ -34,7 +48,8 @@ describe('a webhook', () => {
       description: 'my shop',
       agent_id: null,
       merchant_id: null,
-      disabled_at: null,
+      disabled_at: expect.any(String),
+      disabled_reason: UNTESTED,
     })
     const listed = await world.m.call('GET', '/v1/webhooks', {
       token: await sessionOf(world.m.call, person.owner),
@@ -57,11 +72,8 @@ describe('a webhook', () => {
     ] as const
     for (const [method, path] of paths) {
       const url = `/v1/webhooks/${id}${path}`
-      const bodies: Record<string, object> = {
-        '/replay': { body: { delivery_id: 'msg_1' } },
-        '/rotate': { body: { webhook_id: id } },
-      }
-      const body = bodies[path] ?? {}
+      const bodies: Record<string, object> = { '/replay': { delivery_id: 'msg_1' } }
+      const body = method === 'GET' ? {} : { body: bodies[path] ?? { webhook_id: id } }
       expect(await world.m.call(method, url, { as: other.owner, ...body }), url).toMatchObject({
         status: 404,
         body: { error: 'not found' },
@@ -69,19 +81,37 @@ describe('a webhook', () => {
       expect((await world.m.call(method, url, body)).status).toBe(401)
     }
     expect((await must(world.m.call('GET', '/v1/webhooks', { as: other.owner }))).webhooks).toEqual([])
-    expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, { as: owner })).status).toBe(204)
-    expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, { as: owner })).status).toBe(404)
+    const ask = { as: owner, body: { webhook_id: id } }
+    expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, ask)).status).toBe(204)
+    expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, ask)).status).toBe(404)
   })
 
-  it('gives no new secret for the signature of a read, which covers no body', async () => {
-    const { id, owner } = await newHook(world, person.owner)
+  it('is neither tested, rotated nor deleted by the signature of a read, or of a request about another webhook', async () => {
+    const { id, owner, path } = await newHook(world, person.owner)
     const timestamp = Math.floor(Date.now() / 1_000)
     await must(world.m.call('GET', '/v1/webhooks', { as: owner, timestamp }))
-    const rotate = (ask: object) => world.m.call('POST', `/v1/webhooks/${id}/rotate`, { as: owner, ...ask })
-    expect(await rotate({ timestamp })).toMatchObject({ status: 400, body: { error: 'invalid request' } })
-    const other = { body: { webhook_id: 'wh_other' } }
-    expect((await rotate(other)).body).toEqual({ error: 'webhook_id must be that of the path' })
-    expect((await rotate({ body: { webhook_id: id } })).body.secret).toMatch(/^whsec_/)
+    const asked = [
+      ['POST', '/test', 200],
+      ['POST', '/rotate', 200],
+      ['DELETE', '', 204],
+    ] as const
+    for (const [method, which] of asked) {
+      const url = `/v1/webhooks/${id}${which}`
+      expect(await world.m.call(method, url, { as: owner, timestamp }), url).toMatchObject({
+        status: 400,
+        body: { error: 'invalid request' },
+      })
+      const other = { as: owner, body: { webhook_id: `wh_${'0'.repeat(32)}` } }
+      expect(await world.m.call(method, url, other), url).toMatchObject({
+        status: 400,
+        body: { error: 'webhook_id must be that of the path' },
+      })
+    }
+    expect(world.receiver.at(path)).toEqual([])
+    for (const [method, which, status] of asked) {
+      const ask = { as: owner, body: { webhook_id: id } }
+      expect((await world.m.call(method, `/v1/webhooks/${id}${which}`, ask)).status).toBe(status)
+    }
   })
 
   it('has a URL that we may call', async () => {
@@ -158,10 +188,8 @@ describe('a webhook', () => {
 
 describe('a test', () => {
   it('is sent at once, signed, and not too often', async () => {
-    const { owner } = await newPerson(world)
-    const hook = await newHook(world, owner)
-    const test = () => world.m.call('POST', `/v1/webhooks/${hook.id}/test`, { as: owner })
-    expect((await test()).body).toEqual({ delivered: true, last_status: 204, last_answer: '' })
+    const hook = await newHook(world, (await newPerson(world)).owner)
+    expect((await test(hook)).body).toEqual({ delivered: true, last_status: 204, last_answer: '' })
     const [got] = world.receiver.at(hook.path)
     if (!got) throw new Error('nothing arrived')
     expect(verified(hook.secret, got)).toMatchObject({ type: 'webhook.test', data: { webhook_id: hook.id } })
@@ -169,10 +197,10 @@ describe('a test', () => {
     for (let more = 0; more < 4; more += 1) {
       // Beyond the limit of each client, which is 5 a second.
       world.m.clock.aheadMs += 1_000
-      expect((await test()).status).toBe(200)
+      expect((await test(hook)).status).toBe(200)
     }
     world.m.clock.aheadMs += 1_000
-    expect((await test()).status).toBe(429)
+    expect((await test(hook)).status).toBe(429)
     expect(world.receiver.at(hook.path)).toHaveLength(5)
     world.m.clock.aheadMs = 0
   })
@@ -180,8 +208,44 @@ describe('a test', () => {
   it('of an endpoint that nobody answers at tells why', async () => {
     const { owner } = await newPerson(world)
     const { webhook_id: id } = (await make({ url: 'http://127.0.0.1:1/' }, owner)).body
-    const { body } = await world.m.call('POST', `/v1/webhooks/${id}/test`, { as: owner })
+    const { body } = await test({ id, owner, path: '', secret: '' })
     expect(body).toEqual({ delivered: false, last_status: null, last_answer: 'connection refused' })
+  })
+
+  it('has to succeed before anything else is sent', async () => {
+    const buyer = await newPerson(world)
+    const hook = await newUntested(world, buyer.owner)
+    const sent = async () => {
+      await buyThrough(world.m, buyer, world.link)
+      await deliver(world)
+      return typesOf(world, hook)
+    }
+    expect(await sent()).toEqual([])
+    expect(world.receiver.got.filter(({ path }) => path === hook.path)).toEqual([])
+    world.receiver.answer(hook.path, { status: 401 })
+    expect((await test(hook)).body).toMatchObject({ delivered: false, last_status: 401 })
+    expect(await shownOf(world, hook)).toMatchObject({ disabled_reason: UNTESTED })
+    expect(await sent()).toEqual(['webhook.test'])
+    expect((await test(hook)).body).toMatchObject({ delivered: true })
+    expect(await shownOf(world, hook)).toMatchObject({ disabled_at: null, disabled_reason: null })
+    expect(await sent()).toEqual(['webhook.test', 'webhook.test', 'purchase.settled'])
+  })
+
+  it('is not sent again and again to an endpoint that has never wanted one', async () => {
+    const hook = await newUntested(world, (await newPerson(world)).owner)
+    const refusing = Array.from({ length: 30 }, () => ({ status: 404 }))
+    world.receiver.answer(hook.path, ...refusing)
+    for (let times = 0; times < 20; times += 1) {
+      world.m.clock.aheadMs += 10_000
+      expect((await test(hook)).status).toBe(200)
+    }
+    world.m.clock.aheadMs += 10_000
+    expect(await test(hook)).toMatchObject({
+      status: 409,
+      body: { error: '20 tests failed: delete the webhook and make a new one' },
+    })
+    expect(world.receiver.at(hook.path)).toHaveLength(20)
+    world.m.clock.aheadMs = 0
   })
 })
 

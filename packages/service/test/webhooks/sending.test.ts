@@ -203,7 +203,8 @@ describe('a webhook', () => {
     expect(idsAt(hook)).toHaveLength(1)
     const replay = { as: hook.owner, body: { since: '2020-01-01T00:00:00Z' } }
     expect((await world.m.call('POST', `/v1/webhooks/${hook.id}/replay`, replay)).status).toBe(409)
-    const test = () => world.m.call('POST', `/v1/webhooks/${hook.id}/test`, { as: hook.owner })
+    const test = () =>
+      world.m.call('POST', `/v1/webhooks/${hook.id}/test`, { as: hook.owner, body: { webhook_id: hook.id } })
     world.receiver.answer(hook.path, { status: 503, body: 'not yet' })
     expect((await test()).body).toEqual({ delivered: false, last_status: 503, last_answer: 'not yet' })
     expect(await shownOf(world, hook)).toMatchObject({ disabled_at: expect.any(String) })
@@ -362,22 +363,46 @@ describe('a replay', () => {
     await bought(buyer, 2)
     await sendAll(world)
     const [first, second] = idsAt(hook)
-    expect((await replay(hook, { delivery_id: second })).body).toEqual({ replayed: 1 })
+    expect((await replay(hook, { delivery_id: second })).body).toEqual({ replayed: 1, next_after: null })
     await sendAll(world)
-    expect((await replay(hook, { since: '2020-01-01T00:00:00Z' })).body).toEqual({ replayed: 2 })
-    expect((await replay(hook, { since: '2020-01-01T00:00:00Z' })).body).toEqual({ replayed: 0 })
+    expect((await replay(hook, { since: '2020-01-01T00:00:00Z' })).body).toEqual({
+      replayed: 2,
+      next_after: null,
+    })
+    expect((await replay(hook, { since: '2020-01-01T00:00:00Z' })).body).toEqual({
+      replayed: 0,
+      next_after: null,
+    })
     await sendAll(world)
     expect(idsAt(hook)).toEqual([first, second, second, first, second])
-    expect((await replay(hook, { since: '2099-01-01T00:00:00Z' })).body).toEqual({ replayed: 0 })
-    expect((await replay(hook, { delivery_id: first })).body).toEqual({ replayed: 1 })
+    expect((await replay(hook, { since: '2099-01-01T00:00:00Z' })).body).toEqual({
+      replayed: 0,
+      next_after: null,
+    })
+    expect((await replay(hook, { delivery_id: first })).body).toEqual({ replayed: 1, next_after: null })
     expect(await replay(hook, { delivery_id: second })).toMatchObject({ status: 429 })
+  })
+
+  it('takes a hundred at most, and goes on behind the last of them', async () => {
+    const { hook } = await newBuyer()
+    await world.m.sql`
+      INSERT INTO market.webhook_deliveries (webhook_id, delivery_id, type, body, created_at)
+      SELECT ${hook.id}, 'msg_' || n, 'purchase.settled', '{}', now() FROM generate_series(1, 250) AS n ORDER BY n`
+    const first = await replay(hook, { since: '2020-01-01T00:00:00Z' })
+    expect(first.body).toEqual({ replayed: 100, next_after: 'msg_100' })
+    const second = await replay(hook, { after: 'msg_100' })
+    expect(second.body).toEqual({ replayed: 100, next_after: 'msg_200' })
+    await sendAll(world)
+    expect(idsAt(hook)).toEqual(Array.from({ length: 200 }, (_, at) => `msg_${at + 1}`))
+    expect((await replay(hook, { after: 'msg_200' })).body).toEqual({ replayed: 50, next_after: null })
+    expect((await replay(hook, { after: 'msg_none' })).status).toBe(409)
   })
 
   it('is refused for what is not there, and without either', async () => {
     const { hook } = await newBuyer()
     expect(await replay(hook, {})).toMatchObject({
       status: 400,
-      body: { error: 'delivery_id or since, one of them' },
+      body: { error: 'delivery_id, since or after, one of them' },
     })
     expect((await replay(hook, { delivery_id: 'msg_1', since: '2020-01-01T00:00:00Z' })).status).toBe(400)
     expect((await replay(hook, { delivery_id: 'msg_1' })).status).toBe(409)

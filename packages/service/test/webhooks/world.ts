@@ -4,6 +4,7 @@ import { announce } from '../../src/derived/webhooks/announce.ts'
 import { webhooksFollower } from '../../src/derived/webhooks/follow.ts'
 import { claim, sendTo } from '../../src/derived/webhooks/send.ts'
 import type { Context } from '../../src/kit/context.ts'
+import { enableWebhook } from '../../src/market/webhooks/store.ts'
 import { must } from '../http/caller.ts'
 import { startTestMarket, type TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
@@ -36,6 +37,8 @@ export async function startWorld(): Promise<World> {
   const author = await newcomer(m)
   const merchantId = await openRecorded(m)
   const link = await write(m, author, await newProduct({ m, merchantId }))
+  // Otherwise this review could be followed when there is a webhook already, and be told to it.
+  await quiet(m)
   const close = async () => {
     await m.close()
     await receiver.close()
@@ -52,8 +55,8 @@ export interface Hook {
 
 let hooks = 0
 
-/** A new webhook of a wallet, with a path of its own at the receiver. */
-export async function newHook(
+/** A new webhook of a wallet, with a path of its own at the receiver, which has answered no test yet. */
+export async function newUntested(
   { m, receiver }: Pick<World, 'm' | 'receiver'>,
   owner: LocalAccount,
   more: object = {},
@@ -65,10 +68,25 @@ export async function newHook(
   return { id, secret, path, owner }
 }
 
+/** One that is enabled, as if a test had been answered: a wallet may not make many. */
+export async function newHook(
+  world: Pick<World, 'm' | 'receiver'>,
+  owner: LocalAccount,
+  more: object = {},
+): Promise<Hook> {
+  const hook = await newUntested(world, owner, more)
+  await enableWebhook(world.m.sql, hook.id)
+  return hook
+}
+
 /** Makes messages of what is confirmed, as the chain is now. */
 export async function announceAll({ m, context }: Pick<World, 'm' | 'context'>): Promise<void> {
   await quiet(m)
-  for (const chain of context.chains.values()) while (await announce(context, chain));
+  for (const chain of context.chains.values()) {
+    let after: bigint | undefined
+    do after = await announce(context, chain, after)
+    while (after !== undefined)
+  }
 }
 
 /** Sends until nothing more is due. */

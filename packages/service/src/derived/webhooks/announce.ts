@@ -29,13 +29,20 @@ const MISSING_MS = 3_600_000
 
 type AnnouncingContext = Pick<Context, 'sql' | 'clock' | 'recovery'>
 
-/** Announces one batch of confirmed changes. False: there are none, or another replica does it. */
-export async function announce(context: AnnouncingContext, chain: Chain): Promise<boolean> {
+/**
+ * Announces what is confirmed of the next batch behind a change. Returns the last change of the batch, because those behind it may be
+ * confirmed although this one waits. Undefined: there are none behind it, or another replica announces.
+ */
+export async function announce(
+  context: AnnouncingContext,
+  chain: Chain,
+  after = 0n,
+): Promise<bigint | undefined> {
   const { chainId } = chain.config
-  if (!(await hasQueued(context.sql, chainId))) return false
+  if (!(await hasQueued(context.sql, chainId))) return undefined
   return context.sql.begin(async (tx) => {
-    if (!(await lockAnnouncing(tx, chainId))) return false
-    const changes = await readQueued(tx, chainId, BATCH_SIZE)
+    if (!(await lockAnnouncing(tx, chainId))) return undefined
+    const changes = await readQueued(tx, chainId, { after, limit: BATCH_SIZE })
     const now = new Date(context.clock())
     const { events, done } = await readEvents(context, tx, chain, changes, now)
     const owners = new Map(
@@ -44,7 +51,7 @@ export async function announce(context: AnnouncingContext, chain: Chain): Promis
     const webhooks = await webhooksOf(tx, chainId, [...owners.values()])
     await insertDeliveries(tx, deliveriesOf(events, webhooks, now), now)
     await deleteQueued(tx, done)
-    return done.length > 0
+    return changes.length === BATCH_SIZE ? changes.at(-1)?.id : undefined
   })
 }
 

@@ -99,7 +99,9 @@ export function eventsOfReview(chainId: number, row: ReviewRow): Event[] {
   if (row.edited_at && row.content_hash)
     events.push({
       type: 'review.updated',
-      key: `${key}/${row.content_hash.toString('hex')}`,
+      key: [key, row.content_hash.toString('hex'), ...(row.same_before > 0 ? [row.same_before] : [])].join(
+        '/',
+      ),
       at: row.edited_at,
       data: review,
       parties,

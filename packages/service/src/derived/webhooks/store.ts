@@ -1,4 +1,6 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import type { Context } from '../../kit/context.ts'
+import type { Schedule } from '../../machinery/workers/schedule.ts'
 import type { Change } from '../following/following.ts'
 
 type Announced = Extract<Change, { what: 'purchase' | 'review' | 'ballot' }>
@@ -10,7 +12,10 @@ const hasWebhook = async (sql: Queryable, chainId: number): Promise<boolean> =>
   (await sql`SELECT FROM market.webhooks WHERE chain_id = ${chainId} AND disabled_at IS NULL LIMIT 1`).count >
   0
 
-/** Keeps changes, if a webhook of the chain is enabled. */
+/**
+ * Keeps changes, if a webhook of the chain is enabled. A record has one row, the newest: however often somebody changes it, the queue gets no
+ * longer. Rows that the announcer is deleting are left to it. Changes of a chain are followed by one process at a time, so nobody else inserts.
+ */
 export async function queueChanges(
   tx: Transaction,
   chainId: number,
@@ -26,15 +31,44 @@ export async function queueChanges(
     return change.what === 'review' ? change.internalId : change.ballotId
   }
   await tx`
+    WITH changed AS MATERIALIZED (
+      SELECT * FROM unnest(
+        ${some.map(({ what }) => what)}::text[], ${some.map(subject)}::bigint[],
+        ${some.map((change) => purchase(change)?.contract ?? null)}::bytea[],
+        ${some.map((change) => purchase(change)?.payer ?? null)}::bytea[],
+        ${some.map((change) => purchase(change)?.nonce ?? null)}::bytea[]
+      ) WITH ORDINALITY AS c (what, subject, contract, payer, nonce, position)
+    ), older AS (
+      DELETE FROM market.webhook_changes WHERE id = ANY(ARRAY(
+        SELECT q.id FROM changed AS c CROSS JOIN LATERAL (
+          SELECT id FROM market.webhook_changes AS q
+          WHERE q.chain_id = ${chainId} AND q.what = c.what
+            AND coalesce(q.nonce, int8send(q.subject)) = coalesce(c.nonce, int8send(c.subject))
+            AND q.payer IS NOT DISTINCT FROM c.payer AND q.contract IS NOT DISTINCT FROM c.contract
+          FOR UPDATE SKIP LOCKED) AS q))
+    )
     INSERT INTO market.webhook_changes (chain_id, what, subject, contract, payer, nonce, queued_at)
-    SELECT ${chainId}, what, subject, contract, payer, nonce, ${now}::timestamptz FROM unnest(
-      ${some.map(({ what }) => what)}::text[], ${some.map(subject)}::bigint[],
-      ${some.map((change) => purchase(change)?.contract ?? null)}::bytea[],
-      ${some.map((change) => purchase(change)?.payer ?? null)}::bytea[],
-      ${some.map((change) => purchase(change)?.nonce ?? null)}::bytea[]
-    ) WITH ORDINALITY AS c (what, subject, contract, payer, nonce, position)
-    ORDER BY position`
+    SELECT ${chainId}, what, subject, contract, payer, nonce, ${now}::timestamptz FROM changed ORDER BY position`
 }
+
+const KEPT_HOURS = 48
+const SWEPT_AT_ONCE = 1_000
+
+/** Deletes changes that nobody has announced: the process that had the keys is gone, or they wait for what never comes. */
+export const sweepChanges = ({ clock }: Pick<Context, 'clock'>): Schedule => ({
+  name: 'sweep-webhook-changes',
+  everySeconds: 3_600,
+  async run({ signal, sql }) {
+    const before = new Date(clock() - KEPT_HOURS * 3_600_000)
+    let count = SWEPT_AT_ONCE
+    while (count === SWEPT_AT_ONCE && !signal.aborted) {
+      ;({ count } = await sql`
+        DELETE FROM market.webhook_changes WHERE id = ANY(ARRAY(
+          SELECT id FROM (SELECT id, queued_at FROM market.webhook_changes ORDER BY id LIMIT ${SWEPT_AT_ONCE}) AS oldest
+          WHERE queued_at < ${before}))`)
+    }
+  },
+})
 
 export type QueuedChange = {
   id: bigint
@@ -56,10 +90,15 @@ export async function lockAnnouncing(tx: Transaction, chainId: number): Promise<
   return lock?.held ?? false
 }
 
-export const readQueued = (tx: Transaction, chainId: number, limit: number): Promise<QueuedChange[]> =>
+/** The first ones behind a change. */
+export const readQueued = (
+  tx: Transaction,
+  chainId: number,
+  { after, limit }: { after: bigint; limit: number },
+): Promise<QueuedChange[]> =>
   tx<QueuedChange[]>`
     SELECT id, what, subject, contract, payer, nonce, queued_at FROM market.webhook_changes
-    WHERE chain_id = ${chainId} ORDER BY id LIMIT ${limit}`
+    WHERE chain_id = ${chainId} AND id > ${after} ORDER BY id LIMIT ${limit}`
 
 export async function deleteQueued(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   if (ids.length > 0) await tx`DELETE FROM market.webhook_changes WHERE id = ANY(${[...ids]}::bigint[])`
@@ -161,12 +200,17 @@ export type ReviewRow = {
   has_text: boolean
   /** Of the text, when it is the one that the chain names. */
   content_hash: Buffer | null
+  /** How many earlier edits had this text. */
+  same_before: number
   disputed_at: Date | null
   resolved_at: Date | null
   upheld: boolean | null
   merchant_owner: Buffer | null
   author_owner: Buffer | null
 }
+
+/** Older edits of a review are not looked at, because everybody can make as many as they pay gas for. */
+const MOST_EDITS = 1_000
 
 /** The reviews of changes that are on the chain, with their disputes and present owners. */
 export async function readReviews(
@@ -180,6 +224,10 @@ export async function readReviews(
     SELECT p.id, ${isConfirmedReview(sql, depth)} AS is_confirmed, m.internal_id, c.review_id, m.agent_id, m.merchant_id, m.product_id,
       m.satisfaction_score, m.comparison_outcome, c.published_at, c.edited_at, m.content IS NOT NULL AS has_text,
       CASE WHEN m.content_hash = c.content_hash THEN m.content_hash END AS content_hash,
+      (SELECT greatest(count(*) - 1, 0)::integer FROM (
+        SELECT content_hash FROM chain.review_edits AS n WHERE n.chain_id = c.chain_id AND n.review_id = c.review_id
+        ORDER BY block_number DESC, log_index DESC LIMIT ${MOST_EDITS}) AS edits
+        WHERE edits.content_hash = c.content_hash) AS same_before,
       d.opened_at AS disputed_at, r.decided_at AS resolved_at, r.upheld,
       ${ownerOf(sql, sql`m.merchant_id`)} AS merchant_owner, ${ownerOf(sql, sql`m.agent_id`)} AS author_owner
     FROM unnest(${some.map(({ id }) => id)}::bigint[], ${some.map(({ subject }) => subject)}::bigint[]) AS p (id, subject)

@@ -1,4 +1,4 @@
-import type { Context } from '../../kit/context.ts'
+import type { Chain, Context } from '../../kit/context.ts'
 import { Bell } from '../../machinery/workers/bell.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
 import type { Claimed } from '../../market/webhooks/deliveries.ts'
@@ -27,17 +27,23 @@ export const webhooksWorker = (context: Context): Worker => ({
         })
       turns.add(turn)
     }
+    // Where each chain's queue is read on. A batch at a time, so that what is due to be sent does not wait for long queues.
+    const after = new Map<Chain, bigint>()
     while (!signal.aborted) {
-      let isBusy = false
       try {
-        for (const chain of context.chains.values()) if (await announce(context, chain)) isBusy = true
+        for (const chain of context.chains.values()) {
+          const last = await announce(context, chain, after.get(chain))
+          if (last === undefined) after.delete(chain)
+          else after.set(chain, last)
+        }
         const claimed = turns.size < AT_ONCE ? await claim(context, AT_ONCE - turns.size) : []
         for (const one of claimed) start(one)
         frame.working()
       } catch (error) {
+        after.clear()
         frame.failing(error)
       }
-      if (!isBusy) await bell.wait(POLL_MS, signal)
+      if (after.size === 0) await bell.wait(POLL_MS, signal)
     }
     // At the end of the drain nobody waits for an endpoint any more: when the lease has ended, the message is sent again.
     await Promise.race([Promise.all(turns), aborted])

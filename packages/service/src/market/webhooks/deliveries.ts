@@ -32,28 +32,48 @@ export const listDeliveries = (
     FROM market.webhook_deliveries WHERE webhook_id = ${webhookId}
     ORDER BY created_at DESC, sequence DESC LIMIT ${limit} OFFSET ${offset}`
 
-/** Which messages are sent again. */
-export type Replayed = { deliveryId: string } | { since: Date; most: number }
+/** Which messages are sent again: one, those since a moment, or those behind one. */
+export type Replayed = { deliveryId: string } | { since: Date } | { after: string }
 
-/** Lets messages that do not wait be sent again, with their old ids. Returns how many. */
+export interface Replay {
+  count: number
+  /** The last one, when there may be more behind it. */
+  nextAfter: string | null
+}
+
+/** Lets messages that do not wait be sent again, with their old ids. Undefined: the one that is named is not there, or does not qualify. */
 export async function replayDeliveries(
   tx: Transaction,
   webhookId: string,
   which: Replayed,
-  now: Date,
-): Promise<number> {
-  const chosen =
-    'deliveryId' in which
-      ? tx`delivery_id = ${which.deliveryId}`
-      : tx`delivery_id IN (
-          SELECT delivery_id FROM market.webhook_deliveries
-          WHERE webhook_id = ${webhookId} AND created_at >= ${which.since} AND next_at IS NULL AND body IS NOT NULL
-          ORDER BY created_at, sequence LIMIT ${which.most})`
+  { most, now }: { most: number; now: Date },
+): Promise<Replay | undefined> {
+  const canReplay = tx`webhook_id = ${webhookId} AND next_at IS NULL AND body IS NOT NULL`
+  const chosen = await choose()
+  if (!chosen) return undefined
   const { count } = await tx`
     UPDATE market.webhook_deliveries SET next_at = ${now}, attempts = 0
-    WHERE webhook_id = ${webhookId} AND next_at IS NULL AND body IS NOT NULL AND ${chosen}`
+    WHERE ${canReplay} AND delivery_id = ANY(${chosen}::text[])`
   if (count > 0) await wake(tx, [webhookId], now)
-  return count
+  else if ('deliveryId' in which) return undefined
+  return { count, nextAfter: chosen.length === most ? (chosen.at(-1) ?? null) : null }
+
+  async function choose(): Promise<string[] | undefined> {
+    if ('deliveryId' in which) return [which.deliveryId]
+    const [from] =
+      'since' in which
+        ? [{ created_at: which.since.toISOString(), sequence: 0n }]
+        : // As text, because a Date has no microseconds.
+          await tx<{ created_at: string; sequence: bigint }[]>`
+            SELECT created_at::text AS created_at, sequence FROM market.webhook_deliveries
+            WHERE webhook_id = ${webhookId} AND delivery_id = ${which.after}`
+    if (!from) return undefined
+    const rows = await tx<{ delivery_id: string }[]>`
+      SELECT delivery_id FROM market.webhook_deliveries
+      WHERE ${canReplay} AND (created_at, sequence) > (${from.created_at}::text::timestamptz, ${from.sequence}::bigint)
+      ORDER BY created_at, sequence LIMIT ${most}`
+    return rows.map(({ delivery_id }) => delivery_id)
+  }
 }
 
 /** More messages may not wait for one webhook. */

@@ -5,7 +5,7 @@ import { bodyId, clamp, integer, moment, momentShown, optional, text, wholeNumbe
 import { time, whole } from '../../kit/json-values.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
-import type { DeliveryRow } from './deliveries.ts'
+import type { DeliveryRow, Replayed } from './deliveries.ts'
 import { EVENTS } from './events.ts'
 import {
   createWebhook,
@@ -15,6 +15,7 @@ import {
   listWebhooks,
   MOST_OF_OWNER,
   MOST_REPLAYED,
+  MOST_TESTS,
   replay,
   rotateSecret,
   testWebhook,
@@ -37,7 +38,8 @@ const Webhook = z
       .meta({ about: 'Only messages about this merchant; null: about all that the wallet owns.' }),
     created_at: momentShown,
     disabled_at: momentShown.nullable().meta({
-      about: 'Since when nothing is sent, and no message is made; null: it is enabled.',
+      about:
+        'Since when nothing is sent, and no message is made; null: it is enabled. A new one is disabled until a test succeeds.',
     }),
     disabled_reason: z.string().nullable(),
     failing_since: momentShown.nullable().meta({ about: 'Null: the last attempt succeeded.' }),
@@ -82,8 +84,22 @@ const base = {
   auth: 'caller',
   isServed: ({ webhookKeys }: Config) => webhookKeys.length > 0,
 } as const
+const ONE_OF_THEM = 'delivery_id, since or after, one of them'
 const NOT_IN_PATH = 'webhook_id must be that of the path'
 const unknown = { 400: 'bad request', 404: 'not found' } as const
+
+/** What changes a webhook names it in the body, too, which signatures cover. */
+const named = {
+  params,
+  body: { schema: z.object({ webhook_id: z.string().max(100) }), refusal: 'invalid request' },
+}
+const ofNamed = { ...unknown, 400: [unknown[400], NOT_IN_PATH] }
+const WHY_NAMED =
+  'The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.'
+
+function requireNamed({ params, body }: { params: { id: string }; body: { webhook_id: string } }): void {
+  if (body.webhook_id !== params.id) throw new MarketError('invalid input', NOT_IN_PATH)
+}
 
 export const webhookRoutes: Route[] = [
   route({
@@ -91,7 +107,7 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks',
     summary: 'Have messages about what the calling wallet owns posted to a URL',
-    about: `Messages are signed as in Standard Webhooks (https://www.standardwebhooks.com). A wallet has at most ${MOST_OF_OWNER} webhooks.`,
+    about: `It is disabled until a test succeeds: give the secret to the endpoint, then call \`POST /v1/webhooks/{id}/test\`. Messages are signed as in Standard Webhooks (https://www.standardwebhooks.com). A wallet has at most ${MOST_OF_OWNER} webhooks.`,
     body: {
       schema: z.object({
         chain_id: z
@@ -159,10 +175,14 @@ export const webhookRoutes: Route[] = [
     method: 'DELETE',
     path: '/v1/webhooks/{id}',
     summary: 'Delete a webhook, with its messages',
-    params,
+    about: WHY_NAMED,
+    ...named,
     status: 204,
-    refusals: unknown,
-    handle: ({ context, caller, params }) => deleteWebhook(context, caller, params.id),
+    refusals: ofNamed,
+    handle({ context, caller, params, body }) {
+      requireNamed({ params, body })
+      return deleteWebhook(context, caller, params.id)
+    },
   }),
   route({
     ...base,
@@ -187,27 +207,35 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks/{id}/replay',
     summary: 'Send messages again',
-    about: `One, by its id, or the first ${MOST_REPLAYED} that were made since a moment. They have the ids that they had.`,
+    about: `One, by its id, or the first ${MOST_REPLAYED} that were made since a moment, or after another one. They have the ids that they had.`,
     params,
     body: {
       schema: z.object({
         delivery_id: text(100).optional(),
         since: optional(moment('invalid since', 'RFC 3339.')),
+        after: text(100)
+          .optional()
+          .meta({ about: 'Those that were made after this delivery: `next_after` of the answer before.' }),
       }),
       refusal: 'invalid request',
     },
-    response: z.object({ replayed: wholeNumber }).meta({ id: 'Replayed' }),
+    response: z
+      .object({
+        replayed: wholeNumber,
+        next_after: z.string().nullable().meta({ about: 'Where to go on; null: there are no more.' }),
+      })
+      .meta({ id: 'Replayed' }),
     refusals: {
       ...unknown,
-      400: [unknown[400], 'delivery_id or since, one of them'],
+      400: [unknown[400], ONE_OF_THEM],
       409: [
         'the webhook is disabled: a test that succeeds enables it',
         'no such delivery, or it waits already, or its text is no longer kept',
       ],
     },
     async handle({ context, caller, params, body }) {
-      const { delivery_id: deliveryId, since } = body
-      return { replayed: await replay(context, caller, params.id, { deliveryId, since }) }
+      const { count, nextAfter } = await replay(context, caller, params.id, replayedOf(body))
+      return { replayed: count, next_after: nextAfter }
     },
   }),
   route({
@@ -215,10 +243,10 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks/{id}/test',
     summary: 'Send a test message now',
-    about: 'Its type is `webhook.test`. When it is delivered, a disabled webhook is enabled again.',
+    about: `Its type is \`webhook.test\`. When it is delivered, the webhook is enabled. One that has never been has ${MOST_TESTS} tests. ${WHY_NAMED}`,
     perSecond: 5,
     answerTimeoutMs: TIMEOUT_MS + 5_000,
-    params,
+    ...named,
     response: z
       .object({
         delivered: z.boolean(),
@@ -226,8 +254,9 @@ export const webhookRoutes: Route[] = [
         last_answer: z.string(),
       })
       .meta({ id: 'WebhookTest' }),
-    refusals: unknown,
-    async handle({ context, caller, params }) {
+    refusals: { ...ofNamed, 409: `${MOST_TESTS} tests failed: delete the webhook and make a new one` },
+    async handle({ context, caller, params, body }) {
+      requireNamed({ params, body })
       const { isDelivered, statusCode, answer } = await testWebhook(context, caller, params.id)
       return { delivered: isDelivered, last_status: statusCode, last_answer: answer }
     },
@@ -237,22 +266,36 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks/{id}/rotate',
     summary: 'Get a new secret',
-    about:
-      'For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, and whoever saw one could ask for the secret.',
-    params,
-    body: { schema: z.object({ webhook_id: z.string().max(100) }), refusal: 'invalid request' },
+    about: `For 24 hours messages have two signatures, by the new secret and by the one before. ${WHY_NAMED}`,
+    ...named,
     response: z
       .object({ webhook_id: z.string(), secret, old_secret_until: momentShown })
       .meta({ id: 'RotatedWebhook' }),
-    refusals: { ...unknown, 400: [unknown[400], NOT_IN_PATH] },
+    refusals: ofNamed,
     async handle({ context, caller, params, body }) {
-      if (body.webhook_id !== params.id) throw new MarketError('invalid input', NOT_IN_PATH)
+      requireNamed({ params, body })
       const { webhook, secret } = await rotateSecret(context, caller, params.id)
       const { webhook_id, old_secret_until } = webhook
       return { webhook_id, secret, old_secret_until: timeOrNull(old_secret_until) }
     },
   }),
 ]
+
+/** What a body asks to have sent again. */
+function replayedOf(body: {
+  delivery_id?: string | undefined
+  since?: Date | undefined
+  after?: string | undefined
+}): Replayed {
+  const { delivery_id: deliveryId, since, after } = body
+  const [which, ...more] = [
+    ...(deliveryId === undefined ? [] : [{ deliveryId }]),
+    ...(since === undefined ? [] : [{ since }]),
+    ...(after === undefined ? [] : [{ after }]),
+  ]
+  if (!which || more.length > 0) throw new MarketError('invalid input', ONE_OF_THEM)
+  return which
+}
 
 const timeOrNull = (date: Date | null) => date && time(date)
 const wholeOrNull = (value: bigint | null) => (value === null ? null : whole(value))

@@ -9,7 +9,13 @@ import { ownerOf } from '../../kit/onchain.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { clientBytes, spendQuota } from '../quotas/store.ts'
-import { type DeliveryRow, listDeliveries, replayDeliveries } from './deliveries.ts'
+import {
+  type DeliveryRow,
+  listDeliveries,
+  type Replay,
+  type Replayed,
+  replayDeliveries,
+} from './deliveries.ts'
 import { type EventType, TEST_EVENT } from './events.ts'
 import { type Attempt, post } from './post.ts'
 import { secretOf } from './secrets.ts'
@@ -18,7 +24,9 @@ import * as store from './store.ts'
 /** Of one wallet, on all chains together: an event is sent to each of them. */
 export const MOST_OF_OWNER = 10
 export const LONGEST_URL = 2_048
-export const MOST_REPLAYED = 1_000
+export const MOST_REPLAYED = 100
+/** Of a webhook that has never answered one: its URL may be a stranger's. */
+export const MOST_TESTS = 20
 const OLD_SECRET_MS = 24 * 3_600_000
 /** What a webhook counts for in the quota of its client, and how much that is on a day: 256 webhooks. */
 const WEBHOOK_BYTES = 4_096
@@ -98,10 +106,12 @@ export async function rotateSecret(context: Context, caller: Address, id: string
   return withSecret(context, webhook)
 }
 
-/** Sends a test message at once. One that is delivered enables the webhook again. */
+/** Sends a test message at once. One that is delivered enables the webhook. */
 export async function testWebhook(context: Context, caller: Address, id: string): Promise<Attempt> {
   const webhook = await requireWebhook(context, caller, id)
   await requireRate(testsOf(context), caller, 'tests of webhooks: one in 10 seconds for each wallet')
+  if (!(await store.countTest(context.sql, id, MOST_TESTS)))
+    throw new MarketError('conflict', `${MOST_TESTS} tests failed: delete the webhook and make a new one`)
   const body = JSON.stringify({
     type: TEST_EVENT,
     timestamp: time(new Date()),
@@ -122,26 +132,22 @@ export async function deliveriesOf(
   return listDeliveries(context.sql, id, page)
 }
 
-/** Sends messages again, with the ids that they had: one, or the first ones since a moment. Returns how many. */
+/** Sends messages again, with the ids that they had: one, or the first ones since a moment or behind another one. */
 export async function replay(
   context: Context,
   caller: Address,
   id: string,
-  { deliveryId, since }: { deliveryId?: string | undefined; since?: Date | undefined },
-): Promise<number> {
-  if ((deliveryId === undefined) === (since === undefined))
-    throw new MarketError('invalid input', 'delivery_id or since, one of them')
+  which: Replayed,
+): Promise<Replay> {
   const { disabled_at } = await requireWebhook(context, caller, id)
   if (disabled_at)
     throw new MarketError('conflict', 'the webhook is disabled: a test that succeeds enables it')
   await requireRate(replaysOf(context), caller, 'replays: one in a minute for each wallet')
-  const which =
-    deliveryId === undefined ? { since: since ?? new Date(0), most: MOST_REPLAYED } : { deliveryId }
   const now = new Date(context.clock())
-  const count = await context.sql.begin((tx) => replayDeliveries(tx, id, which, now))
-  if (count === 0 && deliveryId !== undefined)
+  const made = await context.sql.begin((tx) => replayDeliveries(tx, id, which, { most: MOST_REPLAYED, now }))
+  if (!made)
     throw new MarketError('conflict', 'no such delivery, or it waits already, or its text is no longer kept')
-  return count
+  return made
 }
 
 const withSecret = ({ config }: Pick<Context, 'config'>, webhook: store.WebhookRow): WithSecret => {

@@ -26,7 +26,10 @@ export type NewWebhook = Pick<
   'webhook_id' | 'owner' | 'url' | 'events' | 'description' | 'agent_id' | 'merchant_id' | 'created_at'
 > & { chain_id: number }
 
-/** Returns undefined when the owner has `most` already. */
+/** Why a new webhook is disabled: whoever makes it may not be the one whom the URL belongs to. */
+const UNTESTED = 'not tested yet: give its secret to the endpoint, then POST /v1/webhooks/{id}/test'
+
+/** A new webhook, disabled until a test succeeds. Returns undefined when the owner has `most` already. */
 export async function insertWebhook(
   tx: Transaction,
   webhook: NewWebhook,
@@ -37,8 +40,18 @@ export async function insertWebhook(
   const { count } = await tx`SELECT FROM market.webhooks WHERE owner = ${webhook.owner} LIMIT ${most}`
   if (count >= most) return undefined
   const [row] = await tx<WebhookRow[]>`
-    INSERT INTO market.webhooks ${tx(webhook)} RETURNING ${columns(tx)}`
+    INSERT INTO market.webhooks ${tx({ ...webhook, disabled_at: webhook.created_at, disabled_reason: UNTESTED })}
+    RETURNING ${columns(tx)}`
   return row
+}
+
+/** Counts a test that is about to be made. False: the webhook has had so many, and none of them has ever succeeded. */
+export async function countTest(sql: Queryable, webhookId: string, most: number): Promise<boolean> {
+  // The failures of one that sends are the sender's to count.
+  const { count } = await sql`
+    UPDATE market.webhooks SET failures = failures + CASE WHEN disabled_reason = ${UNTESTED} THEN 1 ELSE 0 END
+    WHERE webhook_id = ${webhookId} AND (disabled_reason IS DISTINCT FROM ${UNTESTED} OR failures < ${most})`
+  return count === 1
 }
 
 /** The webhooks of a wallet on all chains, oldest first; there are few. */
