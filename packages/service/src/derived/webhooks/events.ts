@@ -1,8 +1,9 @@
 // What the records say has happened, as messages tell it. The fields have the names that they have in answers of the REST interface.
 import type { Context } from '../../kit/context.ts'
-import { address, hex, time, whole } from '../../kit/json-values.ts'
+import { hex, time, whole } from '../../kit/json-values.ts'
+import { shownPurchase } from '../../market/escrows/purchase.ts'
 import type { EventType } from '../../market/webhooks/events.ts'
-import type { PurchaseRow, ReviewRow, VoteRow } from './store.ts'
+import type { ReviewRow, SettledRow, VoteRow } from './store.ts'
 
 /** Somebody whom an event concerns. */
 export interface Party {
@@ -25,9 +26,9 @@ const party = (role: Party['role'], id: bigint | null, owner: Buffer | null): Pa
   owner ? [{ role, id: id ?? undefined, owner }] : []
 
 export function eventsOfPurchase(
-  { recovery }: Pick<Context, 'recovery'>,
+  context: Pick<Context, 'recovery'>,
   chainId: number,
-  row: PurchaseRow,
+  row: SettledRow,
 ): Event[] {
   const key = [row.contract, row.payer, row.nonce].map((bytes) => bytes.toString('hex')).join('/')
   const parties = [
@@ -35,26 +36,7 @@ export function eventsOfPurchase(
     ...party('reviewer', row.reviewer_agent_id, row.reviewer_owner),
     ...party('buyer', row.buyer_agent_id, row.buyer_owner),
   ]
-  const purchase = {
-    chain_id: chainId,
-    escrow_id: whole(row.escrow_id),
-    happened_at: time(row.deposited_at),
-    merchant_id: whole(row.merchant_id),
-    product_id: hex(row.product_id),
-    product_name: row.product_name,
-    review_id: whole(row.review_id),
-    review_internal_id: row.review_internal_id === null ? null : whole(row.review_internal_id),
-    reviewer_agent_id: whole(row.reviewer_agent_id),
-    buyer_agent_id: row.buyer_agent_id === null ? null : whole(row.buyer_agent_id),
-    payer: address(recovery, row.payer),
-    price_usdc: whole(row.price),
-    commission_usdc: whole(row.commission),
-    immediate_usdc: whole(row.commission - row.fee - row.cashback - row.held_back),
-    held_back_usdc: whole(row.held_back),
-    cashback_usdc: whole(row.cashback),
-    fee_usdc: whole(row.fee),
-    transaction: hex(row.transaction_hash),
-  }
+  const purchase = { chain_id: chainId, ...shownPurchase(context, row) }
   const events: Event[] = [{ type: 'purchase.settled', key, at: row.deposited_at, data: purchase, parties }]
   if (row.settled_at)
     events.push({

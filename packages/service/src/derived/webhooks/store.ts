@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import type { Context } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
+import { type PurchaseRow, purchaseColumns } from '../../market/escrows/purchase.ts'
 import type { Change } from '../following/following.ts'
 
 type Announced = Extract<Change, { what: 'purchase' | 'review' | 'ballot' }>
@@ -128,27 +129,11 @@ const isConfirmedReview = (sql: Queryable, depth: Depth) => sql`
 const ownerOf = (sql: Queryable, id: ReturnType<Queryable>) => sql`
   (SELECT owner FROM chain.identities AS i WHERE i.chain_id = e.chain_id AND i.agent_id = ${id})`
 
-export type PurchaseRow = {
+export type SettledRow = PurchaseRow & {
   id: bigint
   is_confirmed: boolean
   contract: Buffer
-  escrow_id: bigint
-  reviewer_agent_id: bigint
-  buyer_agent_id: bigint | null
-  payer: Buffer
   nonce: Buffer
-  merchant_id: bigint
-  product_id: Buffer
-  product_name: string
-  review_id: bigint
-  review_internal_id: bigint | null
-  price: bigint
-  commission: bigint
-  fee: bigint
-  held_back: bigint
-  cashback: bigint
-  deposited_at: Date
-  transaction_hash: Buffer
   settled_at: Date | null
   held_back_to_reviewer: bigint | null
   held_back_to_treasury: bigint | null
@@ -164,17 +149,12 @@ export async function readPurchases(
   sql: Queryable,
   depth: Depth,
   changes: readonly QueuedChange[],
-): Promise<PurchaseRow[]> {
+): Promise<SettledRow[]> {
   const some = changes.filter(({ what }) => what === 'purchase')
   if (some.length === 0) return []
-  return sql<PurchaseRow[]>`
-    SELECT p.id, ${isConfirmedEscrow(sql, depth)} AS is_confirmed, e.contract, e.escrow_id, e.reviewer_agent_id, e.buyer_agent_id,
-      e.payer, e.nonce, e.merchant_id, e.product_id, e.review_id, e.price, e.commission, e.fee, e.held_back, e.cashback, e.deposited_at,
-      e.transaction_hash, e.settled_at, e.held_back_to_reviewer, e.held_back_to_treasury, e.cashback_to_buyer, e.cashback_to_reviewer,
-      coalesce((
-        SELECT name FROM market.products AS n
-        WHERE n.chain_id = e.chain_id AND n.merchant_id = e.merchant_id AND n.product_id = e.product_id), '') AS product_name,
-      (SELECT internal_id FROM chain.reviews AS r WHERE r.chain_id = e.chain_id AND r.review_id = e.review_id) AS review_internal_id,
+  return sql<SettledRow[]>`
+    SELECT p.id, ${isConfirmedEscrow(sql, depth)} AS is_confirmed, ${purchaseColumns(sql)}, e.contract, e.nonce,
+      e.settled_at, e.held_back_to_reviewer, e.held_back_to_treasury, e.cashback_to_buyer, e.cashback_to_reviewer,
       ${ownerOf(sql, sql`e.merchant_id`)} AS merchant_owner, ${ownerOf(sql, sql`e.reviewer_agent_id`)} AS reviewer_owner,
       CASE WHEN e.buyer_agent_id IS NULL THEN e.payer ELSE ${ownerOf(sql, sql`e.buyer_agent_id`)} END AS buyer_owner
     FROM unnest(${some.map(({ id }) => id)}::bigint[], ${some.map(({ contract }) => contract)}::bytea[],

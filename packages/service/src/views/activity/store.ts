@@ -1,7 +1,7 @@
 import type { Queryable } from '@referrer/database'
+import { type PurchaseRow, purchaseColumns } from '../../market/escrows/purchase.ts'
 import { isOnChain } from '../../market/reviews/store.ts'
 import { type FiguresRow, figuresColumns, figuresJoin } from '../reviews.ts'
-import { type PurchaseRow, purchaseColumns } from './purchase.ts'
 
 /** The newest purchase with this escrow id. Each deployment of the escrow contract counts from 1, so an id can occur twice. */
 export async function findPurchase(

@@ -1,8 +1,8 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../../machinery/db/page.ts'
+import { type PurchaseRow, purchaseColumns } from '../../market/escrows/purchase.ts'
 import { type EscrowRow, escrowColumns, relatedColumns, relatedJoins } from '../../market/escrows/store.ts'
 import type { ProofStatus } from '../../market/proofs/store.ts'
-import { type PurchaseRow, purchaseColumns } from '../activity/purchase.ts'
 
 /** The owner of an agent by the index; undefined when there is no such agent. */
 export async function ownerOfAgent(

@@ -11,8 +11,8 @@ import { type Route, route } from '../../kit/route.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
 import { period } from '../../market/earnings/operations.ts'
 import type { Period } from '../../market/earnings/store.ts'
+import { Purchase, shownPurchase } from '../../market/escrows/purchase.ts'
 import { requireMerchantOwner } from '../../market/merchants/operations.ts'
-import { Purchase, shownPurchase } from '../activity/purchase.ts'
 import { LONGEST_LIST, pageFields, pageShown, READ_AT_ONCE, readPage } from '../page.ts'
 import {
   accountsWithRole,

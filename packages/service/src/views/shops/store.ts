@@ -1,6 +1,6 @@
 import type { Queryable } from '@referrer/database'
 import type { Page } from '../../machinery/db/page.ts'
-import { type PurchaseRow, purchaseColumns } from '../activity/purchase.ts'
+import { type PurchaseRow, purchaseColumns } from '../../market/escrows/purchase.ts'
 
 /** Whole days in UTC, both included: `YYYY-MM-DD`. */
 export interface Days {
