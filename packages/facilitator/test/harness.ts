@@ -52,7 +52,7 @@ export interface TestFacilitator {
   /**
    * Looks at every call to a node (its JSON) before it is sent: `refuse` it, or `lose` its answer. `calls`: those that were answered.
    */
-  nodes: { intercept: ((call: string) => 'pass' | 'refuse' | 'lose') | undefined; calls: string[] }
+  nodes: { intercept: ((call: string) => Fate | Promise<Fate>) | undefined; calls: string[] }
   /** Added to the facilitator's clock. */
   clock: { aheadMs: number }
   events: SettlementEvent[]
@@ -82,6 +82,9 @@ export interface TestFacilitator {
   restart(): Promise<void>
   close(): Promise<void>
 }
+
+/** What becomes of a call to a node; an answer is given instead of the node's. */
+type Fate = 'pass' | 'refuse' | 'lose' | Response
 
 export interface HarnessOptions {
   chainId?: number
@@ -299,7 +302,8 @@ async function throughNodes(
   ...[input, init]: Parameters<typeof fetch>
 ): Promise<Response> {
   const call = String(init?.body)
-  const fate = nodes.intercept?.(call) ?? 'pass'
+  const fate = (await nodes.intercept?.(call)) ?? 'pass'
+  if (fate instanceof Response) return fate
   if (fate === 'refuse') throw new TypeError('fetch failed')
   const answer = await (isOf(node, input) ? node.fetch : fetch)(input, init)
   nodes.calls.push(call)

@@ -156,6 +156,8 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     { transaction, message }: Extract<Outcome, { kind: 'used' }>,
   ): Promise<Response> {
     if (transaction) claim.served(transaction)
+    // It may have been paid here: then it is still owed.
+    else if (claim.isDoubtful) await claim.leaveOpen()
     else await claim.forget()
     return repeated(payment, message, transaction)
   }

@@ -319,6 +319,8 @@ describe('a payment whose settlement nobody heard of', () => {
       [expired, { status: 'pending' }, 504],
       // The facilitator is ahead of our node.
       [alreadyUsed(TRANSACTION), 'cut', 504],
+      // The facilitator knows no transaction.
+      [alreadyUsed(), 'cut', 409],
     ] as const) {
       world.facilitator.says(settle, asked)
       expect((await shop.fetch(retry(payment))).status).toBe(status)

@@ -167,8 +167,8 @@ export const refusal = (fields: object) => ({
   setup_url: SETUP_URL,
   ...fields,
 })
-export const alreadyUsed = (transaction: string) =>
-  refusal({ errorMessage: 'authorization already used', transaction })
+export const alreadyUsed = (transaction?: string) =>
+  refusal({ errorMessage: 'authorization already used', ...(transaction && { transaction }) })
 
 export const configOf = ({
   rpcUrl,

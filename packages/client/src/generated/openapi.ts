@@ -900,7 +900,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook, with its messages
-         * @description The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.
+         * @description The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.
          */
         delete: operations["deleteWebhooksById"];
         options?: never;
@@ -959,7 +959,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message now
-         * @description Its type is `webhook.test`. When it is delivered, the webhook is enabled. One that has never been has 20 tests. The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.
+         * @description Its type is `webhook.test`. When it is delivered, the webhook is enabled. One that has never been has 20 tests. The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.
          */
         post: operations["postWebhooksByIdTest"];
         delete?: never;
@@ -979,7 +979,7 @@ export interface paths {
         put?: never;
         /**
          * Get a new secret
-         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.
+         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.
          */
         post: operations["postWebhooksByIdRotate"];
         delete?: never;
@@ -6227,6 +6227,8 @@ export interface operations {
             content: {
                 "application/json": {
                     webhook_id: string;
+                    /** @constant */
+                    action: "delete";
                 };
             };
         };
@@ -6318,6 +6320,8 @@ export interface operations {
             content: {
                 "application/json": {
                     webhook_id: string;
+                    /** @constant */
+                    action: "test";
                 };
             };
         };
@@ -6347,6 +6351,8 @@ export interface operations {
             content: {
                 "application/json": {
                     webhook_id: string;
+                    /** @constant */
+                    action: "rotate";
                 };
             };
         };

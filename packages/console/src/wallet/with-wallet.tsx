@@ -38,18 +38,24 @@ interface Wallets {
 }
 
 const prepared = new Map<number, Promise<Wallets>>()
+let announced: Promise<Addresses> | undefined
+
+/** Once, whatever the chain: each announcement adds wallets. */
+const sandboxWallets = () =>
+  (announced ??= import('./sandbox.ts').then(({ announceSandboxWallets }) => announceSandboxWallets()))
 
 /** Finds the wallet of the last visit, once. wagmi's own provider would do it while it renders, and whenever a page shows another one. */
 function prepare(chainId: number, isSandbox: boolean): Promise<Wallets> {
   const known = prepared.get(chainId)
   if (known) return known
   const made = (async () => {
-    const addresses = isSandbox ? await (await import('./sandbox.ts')).announceSandboxWallets() : new Map()
+    const addresses = isSandbox ? await sandboxWallets() : new Map()
     const config = configOf(chainId)
     await reconnect(config)
     return { config, addresses }
   })()
   prepared.set(chainId, made)
+  made.catch(() => prepared.delete(chainId))
   return made
 }
 

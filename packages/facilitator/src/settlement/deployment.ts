@@ -74,6 +74,8 @@ export function createDeployments(
   chain: Chain,
   tracker: Tracker,
   load: RelayerLoad,
+  /** Called when a relayer may have become free: payments may wait for it. */
+  pump: () => void,
 ): Deployments {
   const { sql, config, clock, log } = context
   const { chainId, relayerPool } = chain
@@ -93,14 +95,7 @@ export function createDeployments(
     if (verdict.deploymentGas === undefined) return undefined
     const worth = requireWorth(context, payment, verdict, await feeNow(chain, toSettle(payment)))
 
-    const { relayer, transactions } = load.leastBusy()
-    if (transactions >= config.maxBatchesInFlight) throw notSent('too many transactions are under way')
-    const end = load.begin(relayer)
-    try {
-      return await send(payment, deployment, relayer, verdict.deploymentGas, worth, signal)
-    } finally {
-      end()
-    }
+    return send(payment, deployment, load.leastBusy().relayer, verdict.deploymentGas, worth, signal)
   }
 
   async function send(
@@ -119,7 +114,17 @@ export function createDeployments(
     if (signal.aborted) throw tookTooLong()
     const counted: Counted = { merchantId: payment.attribution.merchantId, gas, at: clock() }
     const request = { chainId, from, to, data, gas, key: nameOf(wallet), label: 'wallet deployment' }
-    const { intentId, isNew } = await enqueue(wallet, { ...request, origin: currentOrigin() }, counted)
+    // Not before: strangers could keep the relayers from settling with calls that are tried and never sent.
+    if (load.of(from) >= config.maxBatchesInFlight) throw notSent('too many transactions are under way')
+    const end = load.begin(from)
+    const { intentId, isNew } = await enqueue(
+      wallet,
+      { ...request, origin: currentOrigin() },
+      counted,
+    ).finally(() => {
+      end()
+      pump()
+    })
     if (!isNew) return another(intentId)
     log.info({ wallet, factory: deployment.factory, intent: String(intentId) }, 'a wallet is being deployed')
     const tracked = tracker.follow(intentId, { relayer: from, keys: [] })
@@ -139,7 +144,10 @@ export function createDeployments(
   ): Promise<void> {
     const call = { from, to, data, gas: numberToHex(gas) }
     await chain.rpc.request('eth_call', [call, 'latest']).catch((error) => {
-      if (error instanceof RpcError && error.kind === 'reverted') throw undeployable(payment)
+      // Older nodes tell a revert without data by its message alone.
+      const hasReverted =
+        error instanceof RpcError && (error.kind === 'reverted' || /revert/i.test(error.message))
+      if (hasReverted) throw undeployable(payment)
       throw error
     })
   }

@@ -55,7 +55,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
   const tracker = createTracker(records, chain, () => queue.pump())
   const load = createRelayerLoad(chain, tracker)
   const queue = createSubmissionQueue(context, chain, tracker, load, onEvent)
-  const deployments = createDeployments(context, chain, tracker, load)
+  const deployments = createDeployments(context, chain, tracker, load, () => queue.pump())
 
   const steps: Steps = {
     queued: (attempt, { payment }) => queue.submit(attempt, payment),

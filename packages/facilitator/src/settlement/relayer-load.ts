@@ -5,6 +5,8 @@ import type { Tracker } from './tracker.ts'
 
 export interface RelayerLoad {
   leastBusy(): { relayer: Address; transactions: number }
+  /** How many transactions a relayer has under way. */
+  of(relayer: Address): number
   /** Counts a transaction that the tracker does not follow yet, until the function is called that it returns. */
   begin(relayer: Address): () => void
 }
@@ -12,12 +14,11 @@ export interface RelayerLoad {
 export function createRelayerLoad({ relayerPool }: Chain, tracker: Tracker): RelayerLoad {
   const begun = new Map<Address, number>()
   const add = (relayer: Address, change: 1 | -1) => begun.set(relayer, (begun.get(relayer) ?? 0) + change)
+  const of = (relayer: Address) => tracker.waiting(relayer) + (begun.get(relayer) ?? 0)
   return {
+    of,
     leastBusy() {
-      const able = relayerPool.available().map((relayer) => ({
-        relayer,
-        transactions: tracker.waiting(relayer) + (begun.get(relayer) ?? 0),
-      }))
+      const able = relayerPool.available().map((relayer) => ({ relayer, transactions: of(relayer) }))
       return able.reduce((least, each) => (each.transactions < least.transactions ? each : least))
     },
     begin(relayer) {

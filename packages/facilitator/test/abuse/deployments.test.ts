@@ -40,9 +40,13 @@ beforeAll(async () => {
 })
 afterAll(() => m.close())
 // Whatever was counted counts no more.
-beforeEach(() => {
-  m.clock.aheadMs += HOUR_MS
-})
+beforeEach(() => nextHour())
+
+/** To its first second: a test that begins in the last one would lose what it has counted. */
+function nextHour(): void {
+  const now = Date.now() + m.clock.aheadMs
+  m.clock.aheadMs += HOUR_MS - (now % HOUR_MS)
+}
 
 async function wallet(setUpBy?: Address): Promise<Safe> {
   const made = foreseeSafe(m.market, safes, 1, setUpBy)
@@ -243,6 +247,57 @@ describe('a deployment', () => {
   })
 })
 
+/** The deployment alone, as it would be sent: other trials of it replace the state of accounts. */
+function isRehearsal(call: string, safe: Safe): boolean {
+  const calls = [JSON.parse(call)].flat() as { method: string; params: unknown[] }[]
+  return calls.some(
+    ({ method, params }) =>
+      method === 'eth_call' &&
+      params.length === 2 &&
+      JSON.stringify(params).toLowerCase().includes(safe.address.slice(2).toLowerCase()) &&
+      m.relayers.some(
+        ({ address }) => address.toLowerCase() === (params[0] as { from?: string }).from?.toLowerCase(),
+      ),
+  )
+}
+
+/** As nodes answer that tell a revert without data in words. */
+function reverted(call: string): Response {
+  const error = { code: -32_000, message: 'execution reverted' }
+  const answer = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, error })
+  const calls = JSON.parse(call)
+  return Response.json(Array.isArray(calls) ? calls.map(answer) : answer(calls))
+}
+
+describe('the trial of a deployment', () => {
+  afterEach(() => {
+    m.nodes.intercept = undefined
+  })
+
+  it('holds up no other payment, however few transactions may be under way', async () => {
+    const [safe, ordinary] = [await wallet(), await m.payload(m.buyers[0] as never)]
+    const body = await m.payload(safe)
+    await withAnother({ MAX_BATCHES_IN_FLIGHT: '1' }, async (another) => {
+      let meanwhile: Answer['body'] | undefined
+      m.nodes.intercept = async (call) => {
+        if (isRehearsal(call, safe)) meanwhile ??= await settle(ordinary, another)
+        return 'pass' as const
+      }
+      expect(await settle(body, another)).toMatchObject({ success: true })
+      expect(meanwhile).toMatchObject({ success: true })
+    })
+  })
+
+  it('that reverts is known by its message where the node tells no more', async () => {
+    const safe = await wallet(await codeAt(TURNCOAT))
+    m.nodes.intercept = (call) => (isRehearsal(call, safe) ? reverted(call) : 'pass')
+    expect(await settle(await m.payload(safe))).toMatchObject({
+      success: false,
+      errorMessage: expect.stringContaining('does not deploy it by the call in the signature'),
+    })
+  })
+})
+
 describe('the limit of deployments that are not paid for', () => {
   it('is used up for the buyers of one merchant, and not for those of another, nor for wallets that are deployed', async () => {
     const { market, reviewer } = m
@@ -264,7 +319,7 @@ describe('the limit of deployments that are not paid for', () => {
     })
     await failInBlock()
     const gas = await counted()
-    m.clock.aheadMs += HOUR_MS
+    nextHour()
 
     await withAnother({ DEPLOYMENT_GAS_PER_HOUR: String(6n * gas) }, async (another) => {
       await failInBlock(another)
@@ -279,7 +334,7 @@ describe('the limit of deployments that are not paid for', () => {
       const elsewhere = await m.payload(await wallet(), { attributionToken })
       expect(await settle(elsewhere, another)).toMatchObject({ success: true })
       expect((await accountOf(ALL)).burned).toBe(0n)
-      m.clock.aheadMs += HOUR_MS
+      nextHour()
       expect(await settle(await m.payload(shutOut), another)).toMatchObject({ success: true })
     })
   })

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { expect, it } from 'vitest'
-import { createVerifier } from './sign-in.ts'
+import { createVerifier, recordSale } from './sign-in.ts'
 
 /** What a stranger sends in the name of the wallet of this number. */
 const junkOf = (wallet: number) => ({
@@ -39,4 +39,36 @@ it('asks the node a few questions at once', async () => {
   expect(await Promise.race(verdicts)).toEqual({ seconds: 1 })
   answer(true)
   expect((await Promise.all(verdicts)).filter((verdict) => verdict === true)).toHaveLength(4)
+})
+
+it('keeps the dearer purchase, also while the storage does not answer, and replaces what cannot be read', async () => {
+  let kept = JSON.stringify({ transaction: '0x01', amount: '20' })
+  let isAway = true
+  const storage = {
+    async find() {
+      if (isAway) throw new Error('away')
+      return kept
+    },
+    async record(_: string, value: string) {
+      kept = value
+    },
+  }
+  const bought = {
+    network: 'eip155:31337',
+    merchantId: 1n,
+    productId: undefined,
+    payer: '0x',
+    resource: 'http://shop.test/',
+  }
+  const sale = (amount: bigint) =>
+    recordSale({ storage } as never, bought, { transaction: '0x02', amount } as never)
+  await expect(sale(10n)).rejects.toThrow('away')
+  isAway = false
+  await sale(10n)
+  expect(JSON.parse(kept).amount).toBe('20')
+  await sale(30n)
+  expect(JSON.parse(kept).amount).toBe('30')
+  kept = 'garbage'
+  await sale(10n)
+  expect(JSON.parse(kept).amount).toBe('10')
 })

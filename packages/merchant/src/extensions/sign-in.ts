@@ -305,13 +305,21 @@ const keyOf = ({ network, merchantId, productId, payer, resource }: Bought) =>
 /** Of two purchases the dearer one is kept: it lets its buyer have more. */
 export async function recordSale(signIn: SignIn, bought: Bought, sale: Sale): Promise<void> {
   const { storage } = signIn
-  // What cannot be read is replaced.
-  const earlier = await findSale(signIn, bought).catch(() => undefined)
-  if (earlier && earlier.amount > sale.amount) return
+  const value = await within(LOOKUP_MS, storage.find(keyOf(bought)))
+  if (amountIn(value) > sale.amount) return
   await within(
     LOOKUP_MS,
     storage.record(keyOf(bought), JSON.stringify({ ...sale, amount: `${sale.amount}` })),
   )
+}
+
+/** What cannot be read is replaced. */
+function amountIn(value: string | null | undefined): bigint {
+  try {
+    return BigInt(JSON.parse(value ?? '').amount)
+  } catch {
+    return -1n
+  }
 }
 
 /** The purchase, or undefined. Throws where the storage does not answer, or not with what was kept. */

@@ -62,9 +62,9 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     await enableWebhook(m.sql, webhook_id)
     return webhook_id
   }
-  const ofWebhook = async (which: string): Promise<Example> => {
+  const ofWebhook = async (which: string, action: string): Promise<Example> => {
     const webhook_id = await webhookOf()
-    return { path: `/v1/webhooks/${webhook_id}${which}`, as: walletBuyer, body: { webhook_id } }
+    return { path: `/v1/webhooks/${webhook_id}${which}`, as: walletBuyer, body: { webhook_id, action } }
   }
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   return {
@@ -169,7 +169,7 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       ),
     'POST /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer, body: { url: endpointUrl } }),
     'GET /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer }),
-    'DELETE /v1/webhooks/{id}': () => ofWebhook(''),
+    'DELETE /v1/webhooks/{id}': () => ofWebhook('', 'delete'),
     'GET /v1/webhooks/{id}/deliveries': async () => ({
       path: `/v1/webhooks/${await webhookOf()}/deliveries?limit=5&offset=1`,
       as: walletBuyer,
@@ -179,8 +179,8 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       as: walletBuyer,
       body: { since: '2020-01-01T00:00:00Z' },
     }),
-    'POST /v1/webhooks/{id}/test': () => ofWebhook('/test'),
-    'POST /v1/webhooks/{id}/rotate': () => ofWebhook('/rotate'),
+    'POST /v1/webhooks/{id}/test': () => ofWebhook('/test', 'test'),
+    'POST /v1/webhooks/{id}/rotate': () => ofWebhook('/rotate', 'rotate'),
     'POST /v1/merchant/register': async () => ({
       path: '/v1/merchant/register',
       as: merchant,

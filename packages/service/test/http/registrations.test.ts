@@ -188,6 +188,17 @@ describe('a registration file', () => {
     await setUri('', id)
   })
 
+  it('of an agent that was queued before its block was indexed is read at once', async () => {
+    const next = (await newAgent('')) + 1n
+    await m.sql`INSERT INTO market.registrations (chain_id, agent_id) VALUES (${m.chainId}, ${next})`
+    await read(1)
+    expect(await newAgent(urlOf('late.test'))).toBe(next)
+    asked = []
+    await read(0.01)
+    expect(asked).toEqual(['late.test/agent.json'])
+    await setUri('', next)
+  })
+
   it('in a URI that is too long is not read', async () => {
     await setUri(Registration.toDataUri(fileOf('Long', { description: 'd'.repeat(9_000) })))
     await read(1)
@@ -229,6 +240,13 @@ describe('a registration file', () => {
     await read(1)
     expect(asked.sort()).toEqual(['crowd.test/1', 'crowd.test/2'])
     for (const id of others) expect((await shown(id)).name).toBe('Meteo')
+  })
+
+  it('waits for no other at the gateway of the operator', async () => {
+    await newAgent('ipfs://bafyone/a.json')
+    await newAgent('ipfs://bafytwo/a.json')
+    await read(1, { ipfsGatewayUrl: `http://gateway.test:${port}` })
+    expect(asked.toSorted()).toEqual(['gateway.test/ipfs/bafyone/a.json', 'gateway.test/ipfs/bafytwo/a.json'])
   })
 
   it('waits for no crowd at another host', async () => {

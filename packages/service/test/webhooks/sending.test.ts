@@ -416,7 +416,7 @@ describe('a secret', () => {
     const { secret } = await must(
       world.m.call('POST', `/v1/webhooks/${hook.id}/rotate`, {
         as: hook.owner,
-        body: { webhook_id: hook.id },
+        body: { webhook_id: hook.id, action: 'rotate' },
       }),
     )
     expect(secret).not.toBe(hook.secret)

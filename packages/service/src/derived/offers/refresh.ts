@@ -20,6 +20,9 @@ const POLL_MS = 500
 /** Requests are delayed by up to this much beyond the hour, so that products asked at the same moment spread out. */
 const SPREAD_MS = 6 * 60_000
 
+/** With failures, a run begins nothing after this time. */
+const LATE_AFTER_MS = 60_000
+
 export const refreshOffers = (context: Context): Schedule => ({
   name: 'refresh-offers',
   everySeconds: 5,
@@ -30,18 +33,24 @@ type OffersContext = Pick<Context, 'sql' | 'clock' | 'chains' | 'config' | 'look
 
 /** Asks for all prices that are due. A host that is slow, or whose offers cannot be stored, does not hold up the others. */
 export async function refreshDue(context: OffersContext, signal: AbortSignal): Promise<void> {
+  const begun = performance.now()
   const busy = new Map<string, Promise<void>>()
   /** Hosts that are left alone until the next run, and why. */
   const failed = new Map<string, unknown>()
   try {
     for (;;) {
       signal.throwIfAborted()
+      // One that failed is asked again by the next run, so this one comes to its end soon.
+      const isLate = failed.size > 0 && performance.now() - begun > LATE_AFTER_MS
       // One that failed keeps its place: if all of them do, it is our fault, and the run ends.
-      const limit = Math.max(0, HOSTS_AT_ONCE - busy.size - failed.size)
+      const limit = isLate ? 0 : Math.max(0, HOSTS_AT_ONCE - busy.size - failed.size)
       const not = [...busy.keys(), ...failed.keys()]
       for (const host of await dueHosts(context.sql, { ...moment(context), not, limit })) {
         const turn = askHost(context, host, signal)
-          .catch((error: unknown) => void failed.set(host, error))
+          .catch((err: unknown) => {
+            failed.set(host, err)
+            context.log.error({ err, host }, 'the offers of a host could not be stored')
+          })
           .finally(() => busy.delete(host))
         busy.set(host, turn)
       }

@@ -60,8 +60,11 @@ export async function applyIdentityEvents(
       continue
     }
     const key = { chain_id: chainId, agent_id: event.args.agentId }
-    if (event.name === 'Registered') rows.change(key, { uri: event.args.agentURI })
-    else if (event.name === 'URIUpdated') {
+    if (event.name === 'Registered') {
+      rows.change(key, { uri: event.args.agentURI })
+      // It may have been registered here before its block was indexed.
+      if (event.args.agentURI !== '') moved.push(event.args.agentId)
+    } else if (event.name === 'URIUpdated') {
       rows.change(key, { uri: event.args.newURI })
       moved.push(event.args.agentId)
     } else if (event.args.metadataKey === 'agentWallet') {

@@ -53,7 +53,7 @@ export async function readDue(context: ReadingContext, signal: AbortSignal): Pro
   const until = new Date(now.getTime() + HOUR)
   const rows = await takeDue(sql, { now, until, limit: LOOKED_AT })
   const { first, later } = inTurn(context, rows, now)
-  await postpone(sql, later)
+  await postpone(sql, later, until)
   const outcomes = await Promise.allSettled(
     first.map(async (row) => {
       const { file, nextMs, isFailure } = await readRow(context, row, signal)
@@ -84,7 +84,9 @@ function inTurn(context: ReadingContext, rows: readonly DueRow[], now: Date) {
   const later: { row: DueRow; nextReadAt: Date }[] = []
   const ofHost = new Map<string, number>()
   for (const row of rows) {
-    const host = sourceOf(context, row.uri)?.url.host
+    const source = sourceOf(context, row.uri)
+    // Our own gateway serves everybody's files.
+    const host = source?.isOurs ? undefined : source?.url.host
     const before = host === undefined ? 0 : (ofHost.get(host) ?? 0)
     if (before === 0 && first.length < AT_ONCE) first.push(row)
     else later.push({ row, nextReadAt: new Date(now.getTime() + before * MINUTE) })

@@ -67,15 +67,16 @@ export function takeDue(
 ): Promise<DueRow[]> {
   return sql<DueRow[]>`
     WITH due AS (
-      SELECT chain_id, agent_id FROM market.registrations WHERE next_read_at <= ${now}
+      SELECT chain_id, agent_id, next_read_at AS due_at FROM market.registrations WHERE next_read_at <= ${now}
       ORDER BY next_read_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), taken AS (
       UPDATE market.registrations AS r SET next_read_at = ${until}, read_at = ${now} FROM due
       WHERE (r.chain_id, r.agent_id) = (due.chain_id, due.agent_id)
-      RETURNING r.chain_id, r.agent_id, r.failures
+      RETURNING r.chain_id, r.agent_id, r.failures, due.due_at
     )
-    SELECT taken.*, CASE WHEN octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri
-    FROM taken LEFT JOIN chain.identities AS i USING (chain_id, agent_id)`
+    SELECT taken.chain_id, taken.agent_id, taken.failures, CASE WHEN octet_length(i.uri) <= ${LONGEST_URI} THEN i.uri ELSE '' END AS uri
+    FROM taken LEFT JOIN chain.identities AS i USING (chain_id, agent_id)
+    ORDER BY taken.due_at`
 }
 
 export interface Reading {
@@ -104,10 +105,11 @@ export async function noteReading(
     WHERE chain_id = ${chain_id} AND agent_id = ${agent_id}`
 }
 
-/** Lets URIs wait that were taken and not read. */
+/** Lets URIs wait that were taken and not read, unless they changed since they were taken until `until`. */
 export async function postpone(
   sql: Queryable,
   later: readonly { row: DueRow; nextReadAt: Date }[],
+  until: Date,
 ): Promise<void> {
   if (later.length === 0) return
   await sql`
@@ -116,7 +118,7 @@ export async function postpone(
       ${later.map(({ row }) => row.chain_id)}::bigint[], ${later.map(({ row }) => row.agent_id)}::bigint[],
       ${later.map(({ nextReadAt }) => nextReadAt)}::timestamptz[]
     ) AS k (chain_id, agent_id, next_read_at)
-    WHERE (r.chain_id, r.agent_id) = (k.chain_id, k.agent_id)`
+    WHERE (r.chain_id, r.agent_id) = (k.chain_id, k.agent_id) AND r.next_read_at = ${until}`
 }
 
 /** Null: none was read. */

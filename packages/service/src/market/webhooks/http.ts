@@ -88,14 +88,17 @@ const ONE_OF_THEM = 'delivery_id, since or after, one of them'
 const NOT_IN_PATH = 'webhook_id must be that of the path'
 const unknown = { 400: 'bad request', 404: 'not found' } as const
 
-/** What changes a webhook names it in the body, too, which signatures cover. */
-const named = {
+/** What changes a webhook names it in the body, and says what for: signatures cover the body, and neither method nor path. */
+const named = <const A extends string>(action: A) => ({
   params,
-  body: { schema: z.object({ webhook_id: z.string().max(100) }), refusal: 'invalid request' },
-}
+  body: {
+    schema: z.object({ webhook_id: z.string().max(100), action: z.literal(action) }),
+    refusal: 'invalid request',
+  },
+})
 const ofNamed = { ...unknown, 400: [unknown[400], NOT_IN_PATH] }
 const WHY_NAMED =
-  'The body names the webhook once more: a signature over no body is that of any GET, so whoever saw one could call this.'
+  'The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.'
 
 function requireNamed({ params, body }: { params: { id: string }; body: { webhook_id: string } }): void {
   if (body.webhook_id !== params.id) throw new MarketError('invalid input', NOT_IN_PATH)
@@ -176,7 +179,7 @@ export const webhookRoutes: Route[] = [
     path: '/v1/webhooks/{id}',
     summary: 'Delete a webhook, with its messages',
     about: WHY_NAMED,
-    ...named,
+    ...named('delete'),
     status: 204,
     refusals: ofNamed,
     handle({ context, caller, params, body }) {
@@ -246,7 +249,7 @@ export const webhookRoutes: Route[] = [
     about: `Its type is \`webhook.test\`. When it is delivered, the webhook is enabled. One that has never been has ${MOST_TESTS} tests. ${WHY_NAMED}`,
     perSecond: 5,
     answerTimeoutMs: TIMEOUT_MS + 5_000,
-    ...named,
+    ...named('test'),
     response: z
       .object({
         delivered: z.boolean(),
@@ -267,7 +270,7 @@ export const webhookRoutes: Route[] = [
     path: '/v1/webhooks/{id}/rotate',
     summary: 'Get a new secret',
     about: `For 24 hours messages have two signatures, by the new secret and by the one before. ${WHY_NAMED}`,
-    ...named,
+    ...named('rotate'),
     response: z
       .object({ webhook_id: z.string(), secret, old_secret_until: momentShown })
       .meta({ id: 'RotatedWebhook' }),
