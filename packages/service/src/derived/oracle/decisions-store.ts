@@ -133,6 +133,8 @@ export async function closeDecisions(sql: Queryable, chainId: number): Promise<b
           WHERE later.chain_id = ${chainId} AND later.payer = d.payer AND later.nonce = d.nonce AND later.contract = d.contract
             AND later.kind = d.kind AND later.attempt > d.attempt))
       LIMIT ${CLOSED_AT_ONCE}
+      -- Two who close the same ones in another order would wait for each other.
+      FOR UPDATE OF d SKIP LOCKED
     ) AS over
     WHERE d.chain_id = ${chainId} AND d.payer = over.payer AND d.nonce = over.nonce AND d.contract = over.contract
       AND d.kind = over.kind AND d.attempt = over.attempt`
