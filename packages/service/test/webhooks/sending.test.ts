@@ -204,7 +204,10 @@ describe('a webhook', () => {
     const replay = { as: hook.owner, body: { since: '2020-01-01T00:00:00Z' } }
     expect((await world.m.call('POST', `/v1/webhooks/${hook.id}/replay`, replay)).status).toBe(409)
     const test = () =>
-      world.m.call('POST', `/v1/webhooks/${hook.id}/test`, { as: hook.owner, body: { webhook_id: hook.id } })
+      world.m.call('POST', `/v1/webhooks/${hook.id}/test`, {
+        as: hook.owner,
+        body: { webhook_id: hook.id, action: 'test' },
+      })
     world.receiver.answer(hook.path, { status: 503, body: 'not yet' })
     expect((await test()).body).toEqual({ delivered: false, last_status: 503, last_answer: 'not yet' })
     expect(await shownOf(world, hook)).toMatchObject({ disabled_at: expect.any(String) })
