@@ -225,7 +225,9 @@ it('the official client finds what it searches for', async () => {
     const found = await bazaar().search({ query: 'what is the weather?' })
     return found.resources.length > 0 ? found : undefined
   }, 'the products to be found')
-  expect((resources as Listed[])[0]).toEqual(await entryOf(products.hono))
+  // The facilitator keeps each answer for seconds, in which hours go by on the clock of the service and the shop is asked again.
+  const lastUpdated = expect.any(String)
+  expect((resources as Listed[])[0]).toEqual({ ...(await entryOf(products.hono)), lastUpdated })
 })
 
 it.each(['hono', 'express', 'ours'] as const)(
