@@ -47,13 +47,14 @@ export type Overrides = Partial<
     Context,
     'channels' | 'clock' | 'log' | 'fetch' | 'lookup' | 'recovery' | 'chainHealth' | 'senderHealth'
   >
-> & {
-  work?: Work
-  migrations?: MigrationSet[]
-  /** Ends a start that waits. */
-  signal?: AbortSignal
-  console?: Console | undefined
-}
+> &
+  Pick<Chain, 'optionalReadMs'> & {
+    work?: Work
+    migrations?: MigrationSet[]
+    /** Ends a start that waits. */
+    signal?: AbortSignal
+    console?: Console | undefined
+  }
 
 export interface Service {
   url: string
@@ -105,7 +106,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       sql: database.sql,
       replicas,
       databaseUrl: new Secret(database.url),
-      chains: await openChains(config, fetch),
+      chains: await openChains(config, fetch, overrides),
       channels: overrides.channels ?? new Map(messengers.map((messenger) => [messenger.name, messenger])),
       clock,
       log,
@@ -158,12 +159,19 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   }
 }
 
-async function openChains(config: Config, fetch: typeof globalThis.fetch): Promise<Map<number, Chain>> {
+async function openChains(
+  config: Config,
+  fetch: typeof globalThis.fetch,
+  { optionalReadMs }: Overrides,
+): Promise<Map<number, Chain>> {
   const chains = config.chains.map(async (chain): Promise<[number, Chain]> => {
     const { chainId } = chain
     const urls = chain.rpcUrls.map((url) => url.reveal())
     const attestation = await loadAttestation(chainId, config.attestation.get(chainId) ?? {}, config.vault)
-    return [chainId, { config: chain, rpc: createRpcPool({ chainId, urls, fetch }), attestation }]
+    return [
+      chainId,
+      { config: chain, rpc: createRpcPool({ chainId, urls, fetch }), attestation, optionalReadMs },
+    ]
   })
   return new Map(await Promise.all(chains))
 }

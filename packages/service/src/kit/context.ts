@@ -39,6 +39,8 @@ export interface Chain {
   rpc: RpcPool
   /** Keys for ref links; without them the reviews of this chain have no ref link. */
   attestation: Attestation | undefined
+  /** How long an answer waits for a read that it can do without; left out: a second. */
+  optionalReadMs?: number | undefined
 }
 
 /** All access to the outside world goes through this object, so that tests can replace it. */

@@ -89,10 +89,10 @@ describe('a read of a contract', () => {
 
 describe('best effort', () => {
   it('is what was read, or nothing when that fails', async () => {
-    expect(await bestEffort(async () => 5)).toBe(5)
-    expect(await bestEffort(() => Promise.reject(new Error('no')))).toBeUndefined()
+    expect(await bestEffort({}, async () => 5)).toBe(5)
+    expect(await bestEffort({}, () => Promise.reject(new Error('no')))).toBeUndefined()
     expect(
-      await bestEffort(() => {
+      await bestEffort({}, () => {
         throw new Error('at once')
       }),
     ).toBeUndefined()
@@ -101,13 +101,23 @@ describe('best effort', () => {
   it('is nothing after a second of silence, and says so to the read', async () => {
     vi.useFakeTimers()
     let asked = 0
-    const answer = bestEffort(({ timeoutMs }) => {
+    const answer = bestEffort({}, ({ timeoutMs }) => {
       asked = timeoutMs
       return new Promise(() => {})
     })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await answer).toBeUndefined()
     expect(asked).toBe(1_000)
+  })
+
+  it('waits as long as the chain says', async () => {
+    vi.useFakeTimers()
+    const answer = bestEffort(
+      { optionalReadMs: 5_000 },
+      ({ timeoutMs }) => new Promise<number>((resolve) => setTimeout(resolve, 4_000, timeoutMs)),
+    )
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect(await answer).toBe(5_000)
   })
 })
 

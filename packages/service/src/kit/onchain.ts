@@ -5,8 +5,8 @@ import { identityRegistryAbi } from '@referrer/protocol/abi'
 import type { Address } from 'viem'
 import { type Chain, type Context, oncePerProcess } from './context.ts'
 
-/** Time limit for a read whose result is optional in the answer. */
-export const BEST_EFFORT_MS = 1_000
+/** Time limit for a read whose result is optional in the answer, unless the chain has another one. */
+const OPTIONAL_READ_MS = 1_000
 /** Size limit for an identity's URI in bytes. An agent card in a data URL fits; longer ones would make lists too large. */
 export const LONGEST_URI = 8_192
 /** How long a read is retried, because a node may lag behind the node that accepted the caller's transaction. */
@@ -15,10 +15,11 @@ const REREAD_EVERY_MS = 200
 
 /** The value that `read` returns, or undefined when the read fails or times out. */
 export async function bestEffort<T>(
+  { optionalReadMs: timeoutMs = OPTIONAL_READ_MS }: Pick<Chain, 'optionalReadMs'>,
   read: (options: { timeoutMs: number }) => Promise<T>,
 ): Promise<T | undefined> {
   try {
-    return await withTimeout(BEST_EFFORT_MS, read({ timeoutMs: BEST_EFFORT_MS }))
+    return await withTimeout(timeoutMs, read({ timeoutMs }))
   } catch {
     return undefined
   }
@@ -76,7 +77,7 @@ export async function identityUri(chain: Chain, agentId: bigint): Promise<string
     functionName: 'tokenURI',
     args: [agentId],
   } as const
-  const uri = await bestEffort((options) => readContract(chain, read, options))
+  const uri = await bestEffort(chain, (options) => readContract(chain, read, options))
   if (!uri || Buffer.byteLength(uri) > LONGEST_URI) return undefined
   // The URI can be any text, and Postgres stores neither NUL characters nor lone surrogates.
   return uri.toWellFormed().replaceAll('\0', '') || undefined

@@ -67,6 +67,6 @@ async function walletOf(chain: Chain, agentId: bigint): Promise<Address | undefi
     functionName: 'getAgentWallet',
     args: [agentId],
   } as const
-  const wallet = await bestEffort((options) => readContract(chain, read, options))
+  const wallet = await bestEffort(chain, (options) => readContract(chain, read, options))
   return wallet && !isAddressEqual(wallet, zeroAddress) ? wallet : undefined
 }

@@ -86,6 +86,6 @@ export async function balanceOfAgent(
   if (!payee) return {}
   const { USDC: address } = chain.config.contracts
   const call = { address, abi: erc20Abi, functionName: 'balanceOf', args: [hex(payee)] } as const
-  const balance = await bestEffort((options) => readContract(chain, call, options))
+  const balance = await bestEffort(chain, (options) => readContract(chain, call, options))
   return balance === undefined ? {} : { usdc_wallet_balance: Money.format(balance) }
 }

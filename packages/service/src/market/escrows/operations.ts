@@ -63,7 +63,7 @@ export async function escrowStatus(
   const unsettled = { ...found, decided_contradicted: null, decided_earned: null }
   const [withoutVotes, standing] = await Promise.all([
     withoutVotesOf(sql, chainId, [unsettled]),
-    bestEffort((options) => standingOf(chain, found, options)),
+    bestEffort(chain, (options) => standingOf(chain, found, options)),
   ])
   const row = standing ? unsettled : found
   const isAgreed = standing && (standing.state === 'settled') === isSettled(row)

@@ -25,7 +25,7 @@ const readFallback = oncePerProcess(({ clock }) =>
   createCache<Contract, Fallback | undefined>({
     keyOf: ({ chain, address }) => `${chain.config.chainId}/${address}`,
     load: ({ chain, address }) =>
-      bestEffort(async (options) => {
+      bestEffort(chain, async (options) => {
         const read = (functionName: 'FALLBACK_DELAY' | 'resumedAt') =>
           readContract(chain, { address, abi: commissionEscrowAbi, functionName, args: [] }, options)
         const [delay, resumedAt] = await Promise.all([read('FALLBACK_DELAY'), read('resumedAt')])

@@ -30,7 +30,7 @@ export function readAccounts({ config, chains }: Pick<Context, 'config' | 'chain
         role,
         chainId: chain.config.chainId,
         address,
-        balance: await bestEffort((options) => balanceOf(chain, address, options)),
+        balance: await bestEffort(chain, (options) => balanceOf(chain, address, options)),
         reserve: LEAST_GAS * BigInt(chain.config.maxFeePerGasGwei) * GWEI,
       })),
     ),
