@@ -18,6 +18,7 @@ import {
   type LocalAccount,
   parseGwei,
 } from 'viem'
+import { type Answer, send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
 import type { TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
@@ -146,6 +147,26 @@ export async function betweenBlocks<T>(
   } finally {
     await client.setAutomine(true)
     await client.mine({ blocks: 1 })
+  }
+}
+
+/** The answer to a payment. */
+export type Settle = (body: Body) => Promise<Answer['body']>
+
+/**
+ * A facilitator for so many payments, which share a batch however late one of them arrives on a busy machine: the batch leaves when it is
+ * full.
+ */
+export async function inOneBatch<T>(
+  m: TestFacilitator,
+  size: number,
+  work: (settle: Settle) => Promise<T>,
+): Promise<T> {
+  const { url, stop } = await m.startAnother({ LINGER_MS: '5000', MAX_BATCH: String(size) })
+  try {
+    return await work(async (body) => (await ask(url, 'POST', '/settle', { body })).body)
+  } finally {
+    await stop()
   }
 }
 

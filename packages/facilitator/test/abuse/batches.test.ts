@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { send } from '../asking.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { act, betweenBlocks, block, cancellation, waitingAt } from './acts.ts'
+import { act, betweenBlocks, block, cancellation, inOneBatch, type Settle, waitingAt } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 import { GREEDY } from './wallets.ts'
 
@@ -181,19 +181,21 @@ describe('payers that become gas burners between the trial and the block', () =>
     // First in the transaction, so that all that they burn is missing afterwards.
     buyers.sort((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
     const bodies = await Promise.all(buyers.map((buyer) => m.payload(buyer)))
-    return betweenBlocks(m, async ({ sent, mine }) => {
-      const settling = bodies.map(settle)
-      await sent(bodies.length)
-      for (const { address } of buyers.slice(0, burners))
-        await m.chain.client.setCode({ address, bytecode: GREEDY })
-      await mine()
-      if (burners > ROOM) {
-        // The router gives every purchase of a batch its gas, or does nothing at all: the others go again, each alone.
-        await sent(bodies.length + others)
+    const settleBetween = (settle: Settle) =>
+      betweenBlocks(m, async ({ sent, mine }) => {
+        const settling = bodies.map(settle)
+        await sent(bodies.length)
+        for (const { address } of buyers.slice(0, burners))
+          await m.chain.client.setCode({ address, bytecode: GREEDY })
         await mine()
-      }
-      return Promise.all(settling)
-    })
+        if (burners > ROOM) {
+          // The router gives every purchase of a batch its gas, or does nothing at all: the others go again, each alone.
+          await sent(bodies.length + others)
+          await mine()
+        }
+        return Promise.all(settling)
+      })
+    return inOneBatch(m, bodies.length, settleBetween)
   }
 
   it.each([

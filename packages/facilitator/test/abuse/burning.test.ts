@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { betweenBlocks } from './acts.ts'
+import { betweenBlocks, inOneBatch, type Settle } from './acts.ts'
 import { FICKLE, GREEDY, ownedBy, proxyOf, SLEEPER } from './wallets.ts'
 
 /** The usual hourly budget, and what wallets of one code may burn of it. */
@@ -41,11 +41,11 @@ const wallets = (count: number, bytecode: Hex) => several(count, () => wallet(by
 
 /** So many payments of each, all at once. */
 async function payAll(payers: Address[], each: number) {
-  const bodies = await Promise.all(
-    payers.flatMap((from) => Array.from({ length: each }, () => m.payload(owner, { from }))),
-  )
-  return Promise.all(bodies.map(settle))
+  return Promise.all((await paymentsOf(payers, each)).map(settle))
 }
+
+const paymentsOf = (payers: Address[], each: number) =>
+  Promise.all(payers.flatMap((from) => Array.from({ length: each }, () => m.payload(owner, { from }))))
 
 /** Gas of all that we have sent after a block; where nothing was settled since, that was for nothing. */
 async function spentSince(block: bigint): Promise<bigint> {
@@ -124,7 +124,8 @@ describe('wallets of one code that burns gas', () => {
 
   it('pay one at a time while they are new, and several at once when their purchases have brought fees', async () => {
     const from = await wallet(ownedBy(owner.address))
-    const first = await payAll([from], 3)
+    const bodies = await paymentsOf([from], 3)
+    const first = await inOneBatch(m, bodies.length, (settle) => Promise.all(bodies.map(settle)))
     expect(first.filter(({ success }) => success)).toHaveLength(1)
     for (const { success, retryable } of first) if (!success) expect(retryable).toBe(true)
     const large = await m.payload(owner, { from, amount: 10n * PRICE })
@@ -144,21 +145,23 @@ describe('accounts that had no code when they were tried', () => {
         account.signAuthorization({ contractAddress: code, chainId: m.chainId, nonce: 0 }),
       ),
     )
-    const answers = await betweenBlocks(m, async ({ sent, mine }) => {
-      const settling = bodies.map(settle)
-      await sent(bodies.length)
-      const { stranger } = m.market.accounts
-      await m.chain.client.sendTransaction({
-        account: stranger,
-        to: stranger.address,
-        authorizationList,
-        maxPriorityFeePerGas: parseGwei('50'),
-        maxFeePerGas: parseGwei('100'),
-        gas: 500_000n,
+    const settleBetween = (settle: Settle) =>
+      betweenBlocks(m, async ({ sent, mine }) => {
+        const settling = bodies.map(settle)
+        await sent(bodies.length)
+        const { stranger } = m.market.accounts
+        await m.chain.client.sendTransaction({
+          account: stranger,
+          to: stranger.address,
+          authorizationList,
+          maxPriorityFeePerGas: parseGwei('50'),
+          maxFeePerGas: parseGwei('100'),
+          gas: 500_000n,
+        })
+        await mine()
+        return Promise.all(settling)
       })
-      await mine()
-      return Promise.all(settling)
-    })
+    const answers = await inOneBatch(m, bodies.length, settleBetween)
     expect(answers.map(({ success }) => success)).toEqual([
       ...gainers.map(() => false),
       ...honest.map(() => true),

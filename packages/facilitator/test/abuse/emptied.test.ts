@@ -7,7 +7,7 @@ import { send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { betweenBlocks, send } from './acts.ts'
+import { betweenBlocks, inOneBatch, send } from './acts.ts'
 import { FICKLE, ownedBy } from './wallets.ts'
 
 const CENT = 10_000n
@@ -85,7 +85,7 @@ describe('payments of an account that empties itself', () => {
     await failing(stranger, await payments(stranger, 8))
     const [next, honest] = [await m.newBuyer(), await m.newBuyer()]
     const bodies = [...(await payments(next, 8)), await m.payload(honest)]
-    const answers = await Promise.all(bodies.map(settle))
+    const answers = await inOneBatch(m, bodies.length, (settle) => Promise.all(bodies.map(settle)))
     expect(answers.slice(0, 8).filter(({ success }) => success)).toHaveLength(1)
     for (const { success, retryable } of answers) expect(success || retryable).toBe(true)
     expect(answers.at(-1)).toMatchObject({ success: true })

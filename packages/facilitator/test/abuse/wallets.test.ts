@@ -6,7 +6,7 @@ import { readPayment } from '../../src/payment/read.ts'
 import { simulate } from '../../src/settlement/simulation.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
-import { otherReviewer } from './acts.ts'
+import { inOneBatch, otherReviewer } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 import { FICKLE, GREEDY, ownedBy, sullenTo, TURNCOAT } from './wallets.ts'
 
@@ -40,7 +40,8 @@ async function goodPayments(count: number): Promise<Body[]> {
 
 /** The answers to these, and to four good ones. */
 async function settleAmongGood(bodies: Body[]) {
-  return Promise.all([...bodies, ...(await goodPayments(4))].map(settle))
+  const all = [...bodies, ...(await goodPayments(4))]
+  return inOneBatch(m, all.length, (settle) => Promise.all(all.map(settle)))
 }
 
 /** An account with a key, whose code is somebody's contract (EIP-7702). */

@@ -38,10 +38,9 @@ it('settle; while the signer is away the facilitator says so, is not ready, and 
   await signer.kill()
   const { body, path } = await nextPurchase(m)
   const settling = m.settle(body)
-  await eventually(async () => {
-    const troubles = m.events.filter((event) => event.type === 'sender' && event.event.type === 'trouble')
-    expect(troubles.length).toBeGreaterThan(0)
-  })
+  const isTrouble = (event: (typeof m.events)[number]) =>
+    event.type === 'sender' && event.event.type === 'trouble'
+  await eventually(() => m.events.some(isTrouble)).toBe(true)
   const { status, body: readiness } = await m.call('GET', '/readyz')
   expect(status).toBe(503)
   expect(readiness.checks[`chain ${m.chainId}`].detail).toMatch(

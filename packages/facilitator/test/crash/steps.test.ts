@@ -20,8 +20,9 @@ import {
 let world: World
 
 beforeAll(async () => {
-  // Long enough for two requests to share a transaction however busy the machine is.
-  world = await startWorld({ chainId: 31_471, buyers: 24, env: { LINGER_MS: '300' } })
+  // Two requests share a transaction however busy the machine is: one alone waits for another, and two are a full batch.
+  const env = { LINGER_MS: '1500', MAX_BATCH: '2' }
+  world = await startWorld({ chainId: 31_471, buyers: 24, env })
 })
 afterAll(() => world?.close())
 

@@ -255,8 +255,8 @@ describe('a checkout is refused', () => {
   })
 
   it('beyond two a second, and while four calls of a client wait for shops', async () => {
-    const rushed = await Promise.all(
-      Array.from({ length: 5 }, () => m.call('POST', PATH, { body: { token } })),
+    const rushed = await m.atOnce(() =>
+      Promise.all(Array.from({ length: 5 }, () => m.call('POST', PATH, { body: { token } }))),
     )
     expect(rushed.filter(({ status }) => status === 429)).not.toHaveLength(0)
     const held: ServerResponse[] = []

@@ -48,6 +48,8 @@ export interface TestMarket {
   nodes: { isDown: boolean; only: string | string[] | undefined; answered: string[] }
   /** Added to the clocks of the service and of its callers. */
   clock: { aheadMs: number }
+  /** The clocks of the service and of its callers stand still meanwhile, so that no limit refills, however slow the machine is. */
+  atOnce<T>(work: () => Promise<T>): Promise<T>
   /** Waits until the newest blocks of all chains are indexed. */
   indexed(): Promise<void>
   /** Renames a table while the work is done, so that queries on it fail. */
@@ -91,7 +93,8 @@ export async function startTestMarket({
   const database = await freshDatabase(migrations)
   const nodes: TestMarket['nodes'] = { isDown: false, only: undefined, answered: [] }
   const clock = { aheadMs: 0 }
-  const now = () => Date.now() + clock.aheadMs
+  let standsAt: number | undefined
+  const now = () => (standsAt ?? Date.now()) + clock.aheadMs
   const chains = await Promise.all(
     chainIds.map(async (chainId) => {
       const chain = await startLocalChain({ chainId, port: 0, keepsTime })
@@ -165,6 +168,14 @@ export async function startTestMarket({
     chains,
     nodes,
     clock,
+    async atOnce(work) {
+      standsAt = Date.now()
+      try {
+        return await work()
+      } finally {
+        standsAt = undefined
+      }
+    },
     async indexed() {
       await until(isIndexed, 'the newest block in the records')
     },

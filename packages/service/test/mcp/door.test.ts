@@ -24,7 +24,7 @@ beforeAll(async () => {
     env: {
       MCP_HOSTS: 'mcp.test,tools.test',
       CONSOLE_ORIGINS: 'https://console.test',
-      ANSWER_TIMEOUT_MS: '2000',
+      ANSWER_TIMEOUT_MS: '10000',
     },
     overrides: { clock: () => nowMs },
   })

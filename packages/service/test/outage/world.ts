@@ -9,7 +9,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
-import { BASE_URL, type Caller, callerOf, NAMING_US } from '../http/caller.ts'
+import { BASE_URL, type Caller, callerOf, must, NAMING_US } from '../http/caller.ts'
 import { type Load, startLoad } from './load.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
@@ -48,7 +48,7 @@ export async function startWorld(chainId: number, env: Record<string, string>): 
       PUBLIC_URL: BASE_URL,
       RATE_LIMIT_PER_SECOND: '100000',
       RATE_LIMIT_BURST: '100000',
-      ANSWER_TIMEOUT_MS: '2000',
+      ANSWER_TIMEOUT_MS: '10000',
       CHAINS: JSON.stringify([
         {
           chainId,
@@ -75,7 +75,7 @@ export async function startWorld(chainId: number, env: Record<string, string>): 
     isReady,
     isNotReady: () => until(async () => (await call('GET', '/readyz')).status === 503, 'unreadiness'),
     async startCallers() {
-      const { body: session } = await call('POST', '/v1/auth/session', { as: owner, body: NAMING_US })
+      const session = await must(call('POST', '/v1/auth/session', { as: owner, body: NAMING_US }))
       const caps = { sent: 0, acknowledged: 0 }
       await setCap()
       const load = startLoad({
