@@ -67,7 +67,17 @@ export async function reach(page: Page, target: Locator): Promise<void> {
     if (again > MOST_AGAIN) throw new Error(`the keyboard does not reach ${target}`)
     await page.keyboard.press(stop.isBefore ? 'Shift+Tab' : 'Tab')
     stop = await target.evaluate(look, false)
-    if (stop.unseen) throw new Error(`nobody sees that this has the focus: ${stop.unseen}`)
+    if (stop.unseen) await comesIntoView(target)
+  }
+}
+
+/** The page scrolls to what has the focus in a later frame, if it has to. */
+async function comesIntoView(target: Locator): Promise<void> {
+  for (let looks = 1; ; looks++) {
+    const { unseen } = await target.evaluate(look, false)
+    if (!unseen) return
+    if (looks === LOOKS) throw new Error(`nobody sees that this has the focus: ${unseen}`)
+    await setTimeout(PAUSE_MS)
   }
 }
 
