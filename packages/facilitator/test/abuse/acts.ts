@@ -153,10 +153,7 @@ export async function betweenBlocks<T>(
 /** The answer to a payment. */
 export type Settle = (body: Body) => Promise<Answer['body']>
 
-/**
- * A facilitator for so many payments, which share a batch however late one of them arrives on a busy machine: the batch leaves when it is
- * full.
- */
+/** A facilitator whose batch leaves when it has so many payments, or after five seconds: on a busy machine they arrive one by one. */
 export async function inOneBatch<T>(
   m: TestFacilitator,
   size: number,

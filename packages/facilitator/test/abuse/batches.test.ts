@@ -1,7 +1,6 @@
 import { mintUsdc } from '@referrer/contracts/local'
 import { type Hash, type LocalAccount, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { send } from '../asking.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
 import { act, betweenBlocks, block, cancellation, inOneBatch, type Settle, waitingAt } from './acts.ts'
@@ -119,12 +118,7 @@ describe('payments that come together', () => {
     ]
     const seen = m.events.length
     const mixed = [...bad.slice(0, 3), ...good, ...bad.slice(3)]
-    // Patient enough for a busy machine, on which payments that are sent together arrive one by one.
-    const patient = await m.startAnother({ LINGER_MS: '4000' })
-    const answers = await Promise.all(
-      mixed.map(async (body) => (await send(patient.url, 'POST', '/settle', { body })).body),
-    )
-    await patient.stop()
+    const answers = await inOneBatch(m, mixed.length, (settle) => Promise.all(mixed.map(settle)))
     const isGood = mixed.map((body) => good.includes(body))
     expect(answers.map(({ success }) => success)).toEqual(isGood)
     expect(sizesSince(seen)).toEqual([good.length])
