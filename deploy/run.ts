@@ -190,21 +190,25 @@ interface Address {
 /** Our own programs, each replica with ports of its own. */
 async function giveAddresses({ services }: Compose): Promise<Map<string, Address[]>> {
   const addresses = new Map<string, Address[]>()
+  const given = new Set<number>()
   for (const [name, { build, deploy }] of Object.entries(services)) {
     if (!build) continue
     const replicas = Array.from({ length: deploy.replicas ?? 1 }, async () => ({
-      port: await freePort(),
-      metricsPort: await freePort(),
+      port: await freePort(given),
+      metricsPort: await freePort(given),
     }))
     addresses.set(name, await Promise.all(replicas))
   }
   return addresses
 }
 
-async function freePort(): Promise<number> {
+/** None that was given before: nobody listens there yet. */
+async function freePort(given: Set<number>): Promise<number> {
   for (;;) {
     // Below the ports that systems give to outgoing connections: nobody takes one of these between this look and the program's start.
     const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (given.has(port)) continue
+    given.add(port)
     const server = createServer().listen(port, HERE)
     const isFree = await once(server, 'listening').then(
       () => true,

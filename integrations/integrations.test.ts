@@ -10,9 +10,11 @@ import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PATIENCE_MS, startTestSandbox, type TestSandbox, until } from '../sandbox/test/sandbox.ts'
 import { npm } from '../scripts/npm.mjs'
-import { type ScriptedModel, startScriptedModel } from './scripted-model.ts'
+import { INTENT, type ScriptedModel, startScriptedModel } from './scripted-model.ts'
 
 const run = promisify(execFile)
+/** Of the daylight. */
+const PRICE = 10_000
 const FRAMEWORKS = ['vercel-ai-sdk', 'langchain', 'openai-agents', 'mastra']
 
 let sandbox: TestSandbox
@@ -21,11 +23,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'referrer-integrations-'))
   cpSync(join(import.meta.dirname, 'task.js'), join(folder, 'task.js'))
   sandbox = await startTestSandbox()
-  // Until the market has asked the shop for its price.
+  // Until the market has asked the shop for its price, and finds it by what the model will ask for.
   await until(async () => {
-    const answer = await fetch(`${sandbox.state.baseUrl}/v1/discover?intent=daylight&max_products=1`)
+    const intent = encodeURIComponent(INTENT)
+    const answer = await fetch(`${sandbox.state.baseUrl}/v1/discover?intent=${intent}&max_products=1`)
     // A client may search five times a second: the others are refused.
-    return answer.ok && (await answer.json()).products[0]?.price_usdc !== undefined
+    return answer.ok && (await answer.json()).products[0]?.price_usdc === PRICE
   }, sandbox)
 }, PATIENCE_MS)
 afterAll(async () => {
@@ -81,7 +84,7 @@ describe.each(FRAMEWORKS)('an agent on %s', (name) => {
     const { address } = sandbox.account('walletBuyer')
     const bought = (await purchases()).filter(({ transactionHash }) => said.includes(transactionHash))
     expect(bought).toEqual([
-      expect.objectContaining({ payer: address, price: 10_000n, reviewId: expect.any(BigInt) }),
+      expect.objectContaining({ payer: address, price: BigInt(PRICE), reviewId: expect.any(BigInt) }),
     ])
   })
 

@@ -24,6 +24,7 @@ export interface ScriptedModel {
   close(): Promise<void>
 }
 
+export const INTENT = 'when does the sun set in Tokyo'
 const LINK = /https?:\/\/[^\s"\\]+\/r\/[\w-]+/
 
 type Said = { content: string } | { name: string; args: object }
@@ -35,7 +36,7 @@ function answerTo({ messages, tools = [] }: Asked): Said {
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content))
   const [found, paid] = results
   if (found === undefined) {
-    const args = { intent: 'when does the sun set in Tokyo', max_products: 1 }
+    const args = { intent: INTENT, max_products: 1 }
     return { name: named('discover_products'), args }
   }
   if (paid !== undefined) return { content: `The shop said: ${paid}` }

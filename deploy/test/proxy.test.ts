@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, request as plainRequest, type Server } from 'node:http'
 import { request } from 'node:https'
@@ -51,12 +52,19 @@ describe.runIf(program)('nginx with the files of the proxy', () => {
   }
 
   async function free(): Promise<number> {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    server.close()
-    await once(server, 'close')
-    return port
+    for (;;) {
+      // Below the ports that systems give to outgoing connections: nobody takes one of these before nginx does.
+      const port = randomInt(20_000, 32_000)
+      const server = createServer().listen(port, '127.0.0.1')
+      const isFree = await once(server, 'listening').then(
+        () => true,
+        () => false,
+      )
+      if (!isFree) continue
+      server.close()
+      await once(server, 'close')
+      return port
+    }
   }
 
   interface Asked {

@@ -15,7 +15,7 @@ let sandbox: TestSandbox
 beforeAll(async () => {
   sandbox = await startTestSandbox()
 }, PATIENCE_MS)
-afterAll(() => sandbox.end())
+afterAll(() => sandbox?.end())
 
 interface Leg {
   amount: number

@@ -4,12 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ShownMessage } from '../src/chat/view.ts'
 import { PATIENCE_MS, run, startTestSandbox, type TestSandbox, until } from './sandbox.ts'
 
-describe('the chat of the sandbox', () => {
+// Its examples are programs that wait for the chain.
+describe('the chat of the sandbox', { timeout: PATIENCE_MS }, () => {
   let sandbox: TestSandbox
   beforeAll(async () => {
     sandbox = await startTestSandbox()
   }, PATIENCE_MS)
-  afterAll(() => sandbox.end())
+  afterAll(() => sandbox?.end())
 
   async function post(path: string, deed: object): Promise<Response> {
     const init = {

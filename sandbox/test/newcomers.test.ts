@@ -57,7 +57,7 @@ describe('a sandbox beside others', () => {
   beforeAll(async () => {
     sandbox = await startTestSandbox()
   }, PATIENCE_MS)
-  afterAll(() => sandbox.end())
+  afterAll(() => sandbox?.end())
 
   it('prints commands that find it', () => {
     const shown = [...sandbox.output.text.matchAll(/^ {2}(?:find|buy|then): +(.+)$/gm)].map(

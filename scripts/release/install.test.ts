@@ -30,9 +30,12 @@ const STRICT = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', 'fal
 const nodes = await runtimes()
 const [oldest] = nodes as [Runtime]
 
+/** Compilers and npm take minutes beside other tests. */
+const PATIENCE_MS = 600_000
+
 beforeAll(async () => {
   packed = await packedPackages()
-})
+}, PATIENCE_MS)
 beforeAll(async () => {
   const ours = Object.fromEntries(manifests.map((manifest) => [manifest.name, `file:${tarballOf(manifest)}`]))
   const others = { '@types/node': '24.10.1', '@x402/core': '2.27.0', viem: '2.57.1' }
@@ -43,7 +46,7 @@ beforeAll(async () => {
   // Refuses whatever says that it does not run on the oldest Node. The only script would compile an optional addon.
   const options = ['--engine-strict', '--ignore-scripts']
   await npm(oldest.path, 'Installing the packages', project, ['install', ...options])
-})
+}, PATIENCE_MS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What the compiler says. Threads that check the same types each for itself would cost more than they save here. */
@@ -76,12 +79,12 @@ describe.each(manifests)('$name', (manifest) => {
   })
 })
 
-it('a program for Node can be compiled', async () => {
+it('a program for Node can be compiled', { timeout: PATIENCE_MS }, async () => {
   const options = ['--module', 'nodenext', '--types', 'node', '--outDir', 'out']
   expect(await compile('node.ts', ...STRICT, ...options)).toBe('')
 })
 
-it('a page that a bundler makes can be compiled', async () => {
+it('a page that a bundler makes can be compiled', { timeout: PATIENCE_MS }, async () => {
   const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--types', '', '--noEmit']
   expect(await compile('web.ts', ...STRICT, ...options)).toBe('')
 })
@@ -160,7 +163,9 @@ it('a bundle for browsers holds nothing of Node, and all of the rest', async () 
   ).toEqual(['candidates.js'])
 })
 
-it('the sources use nothing that the oldest Node lacks, and their types can be named by others', async () => {
+it('the sources use nothing that the oldest Node lacks, and their types can be named by others', {
+  timeout: PATIENCE_MS,
+}, async () => {
   const known = join(root, 'node_modules/.cache/referrer-release.tsbuildinfo')
   const options = ['--incremental', '--tsBuildInfoFile', known]
   expect(await compile('-p', join(root, 'packages/tsconfig.release.json'), ...options)).toBe('')

@@ -21,7 +21,8 @@ import { signingIn } from './jobs/signing-in.ts'
 const chromium = findChromium()
 if (!chromium) console.error(`\n${NO_CHROMIUM}\n`)
 
-describe.skipIf(!chromium)('the console', () => {
+// A test opens several pages, each of which may take many seconds on a busy machine.
+describe.skipIf(!chromium)('the console', { timeout: PATIENCE_MS }, () => {
   let market: ConsoleMarket
   const current = () => market
   beforeAll(async () => {

@@ -1,12 +1,15 @@
 // The keyboard alone: what it cannot reach by Tab, a person without a mouse cannot use. On the way it looks at every stop.
 import { setTimeout } from 'node:timers/promises'
 import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 const MOST_STEPS = 30
 /** A list may change meanwhile; whoever comes to the same stops again and again goes round in a circle. */
 const MOST_AGAIN = 3
 const LOOKS = 40
 const PAUSE_MS = 50
+const TRIES = 5
+const FORGETS_MS = 1_500
 
 interface Stop {
   isThere: boolean
@@ -81,6 +84,10 @@ async function comesIntoView(target: Locator): Promise<void> {
   }
 }
 
+/** Dialogs and forms give the focus back a moment after they went away or were refused. */
+export const hasFocus = (target: Locator): Promise<void> =>
+  expect.poll(() => target.evaluate((element) => element === document.activeElement)).toBe(true)
+
 export async function press(page: Page, target: Locator, key = 'Enter'): Promise<void> {
   await reach(page, target)
   await page.keyboard.press(key)
@@ -99,7 +106,7 @@ export async function step(page: Page, target: Locator, key = 'ArrowDown'): Prom
   await target.waitFor()
   for (let steps = 0; steps <= MOST_STEPS; steps++) {
     const { isThere, unseen } = await target.evaluate(look, true)
-    if (isThere && unseen) throw new Error(`nobody sees that this has the focus: ${unseen}`)
+    if (isThere && unseen) await comesIntoView(target)
     if (isThere) return
     await page.keyboard.press(key)
   }
@@ -118,7 +125,13 @@ export async function choose(page: Page, group: Locator, name: string): Promise<
 /** The option that begins with this text, as a closed list finds it. */
 export async function select(page: Page, list: Locator, text: string): Promise<void> {
   await reach(page, list)
-  await page.keyboard.type(text)
-  const chosen = await list.evaluate((element) => (element as HTMLSelectElement).selectedOptions[0]?.text)
-  if (!chosen?.startsWith(text)) throw new Error(`typing "${text}" chose "${chosen}"`)
+  let chosen: string | undefined
+  for (let tries = 1; tries <= TRIES; tries++) {
+    await page.keyboard.type(text)
+    chosen = await list.evaluate((element) => (element as HTMLSelectElement).selectedOptions[0]?.text)
+    if (chosen?.startsWith(text)) return
+    // A list forgets what was typed a second ago, also between two keys of a busy machine.
+    await setTimeout(FORGETS_MS)
+  }
+  throw new Error(`typing "${text}" chose "${chosen}"`)
 }

@@ -53,7 +53,9 @@ const allEmbedded = (sandbox: RunningSandbox): Promise<void> =>
   })
 
 export async function startConsoleMarket(chromium: string): Promise<ConsoleMarket> {
-  const [sandbox, browser] = await Promise.all([sandboxOf(process.env), launchChromium(chromium)])
+  // The browser ends with this process, also when no market comes up; a sandbox does not.
+  const browser = await launchChromium(chromium)
+  const sandbox = await sandboxOf(process.env)
   await allEmbedded(sandbox)
   const { baseUrl: origin, rpcUrl, chainId } = sandbox.state
   const open: Visit[] = []

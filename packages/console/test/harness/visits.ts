@@ -30,7 +30,11 @@ export const PHONE = { width: 390, height: 844 }
 export function launchChromium(executablePath: string): Promise<Browser> {
   // Chromium's own sandbox does not work for root.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return chromium.launch({ executablePath, args: [...args, '--disable-dev-shm-usage'] })
+  return chromium.launch({
+    executablePath,
+    args: [...args, '--disable-dev-shm-usage'],
+    timeout: 2 * PATIENCE_MS,
+  })
 }
 
 /** On a busy machine a page takes many seconds. */

@@ -3,10 +3,13 @@ import { expect, it } from 'vitest'
 import { type Review, reviewsOf } from '../../../../sandbox/test/links.ts'
 import { buy } from '../../../../sandbox/test/purchase.ts'
 import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
-import { choose, press, reach, type } from '../harness/keyboard.ts'
+import { choose, hasFocus, press, reach, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
+
+/** The market is told of the review until it has read its block. */
+export const UNTIL_READ = /^404 \/v1\/review\/register$/
 
 /** By the stock client, through a review whose author gives a part of the commission back. */
 export async function purchase({ sandbox, origin }: ConsoleMarket): Promise<number> {
@@ -32,6 +35,7 @@ export function afterBuying(market: () => ConsoleMarket): void {
     const escrowId = await purchase(market())
     const { page, wallet } = await market().visitWithWallet(market().sandbox.account('buyer'), {
       isSignedIn: true,
+      expected: UNTIL_READ,
     })
     await arrive(page, '/me/purchases')
     await press(page, page.locator(`a[href="/me/purchase/${escrowId}"]`).first())
@@ -48,7 +52,7 @@ export function afterBuying(market: () => ConsoleMarket): void {
     await choose(page, form.getByRole('group', { name: 'Rating' }), 'Good')
     await press(page, publish)
     const description = form.getByRole('textbox', { name: 'What you found' })
-    expect(await description.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(description)
     await type(page, description, 'The sunset was right to the minute, on three days and in three cities.')
     for (const field of await form.getByRole('textbox').all()) {
       if ((await field.inputValue()) === '') await type(page, field, '1')

@@ -1,7 +1,7 @@
 // Linking a chat, from the console and from the chat, and unlinking it.
 import { expect, it } from 'vitest'
 import { linkFromBot, say } from '../harness/bot.ts'
-import { press, reach } from '../harness/keyboard.ts'
+import { hasFocus, press, reach } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 
@@ -23,7 +23,7 @@ export function chatting(market: () => ConsoleMarket): void {
     await dialog.waitFor()
     await page.keyboard.press('Escape')
     await expect.poll(() => dialog.count()).toBe(0)
-    expect(await unlink.evaluate((button) => button === document.activeElement)).toBe(true)
+    await hasFocus(unlink)
     await press(page, unlink)
     await press(page, dialog.getByRole('button', { name: 'Unlink the chat' }))
     await reach(page, page.getByRole('button', { name: 'Link a chat' }))

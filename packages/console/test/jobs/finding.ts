@@ -1,7 +1,7 @@
 // Finding a product and reading about it.
 import type { Page, Route } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { press, reach, select, type } from '../harness/keyboard.ts'
+import { hasFocus, press, reach, select, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 
@@ -57,6 +57,7 @@ export function finding(market: () => ConsoleMarket): void {
     const { page } = await market().visit({ expected: /^429 \/v1\/discover$/ })
     await arrive(page, '/discover')
     let asked = 0
+    const told = Promise.withResolvers<void>()
     await page.route('**/v1/discover?*', async (route) => {
       asked++
       if (asked === 1) {
@@ -70,12 +71,14 @@ export function finding(market: () => ConsoleMarket): void {
       }
       const response = await route.fetch()
       const answer = await response.json()
-      // What the market answers when it has no time for the words.
-      if (asked === 2) for (const product of answer.products) product.sub_scores.intent_match = 0
+      // What the market answers when it has no time for the words, and when it has.
+      for (const product of answer.products) product.sub_scores.intent_match = asked === 2 ? 0 : 1
+      if (asked === 3) await told.promise
       await route.fulfill({ response, json: answer })
     })
     await type(page, page.getByRole('searchbox', SEARCH), WISH)
     await page.getByText('Nothing fits these words.').waitFor()
+    told.resolve()
     await found(page)
     expect(asked).toBe(3)
   })
@@ -126,12 +129,10 @@ export function finding(market: () => ConsoleMarket): void {
     await arrive(page, '/')
     const skip = page.getByRole('link', { name: 'Skip to content' })
     await page.keyboard.press('Tab')
-    expect(await skip.evaluate((link) => link === document.activeElement)).toBe(true)
+    await hasFocus(skip)
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
-    expect(
-      await page.getByRole('searchbox', SEARCH).evaluate((field) => field === document.activeElement),
-    ).toBe(true)
+    await hasFocus(page.getByRole('searchbox', SEARCH))
 
     await press(page, page.getByRole('button', { name: 'Use the dark theme' }), 'Space')
     await page.getByRole('button', { name: 'Use the light theme' }).waitFor()

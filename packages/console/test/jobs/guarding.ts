@@ -1,6 +1,6 @@
 // What the operator does against rings: verifies shops, looks at suspicions, flags or dismisses.
 import { expect, it } from 'vitest'
-import { press, reach, type } from '../harness/keyboard.ts'
+import { hasFocus, press, reach, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { suspectRing } from '../harness/suspicion.ts'
 import { arrive } from '../harness/visits.ts'
@@ -23,7 +23,7 @@ export function guarding(market: () => ConsoleMarket): void {
     const note = form.getByRole('textbox', { name: 'Why' })
     await press(page, form.getByRole('button', { name: `Verify shop ${merchantId}` }))
     await form.getByText('Say why.').waitFor()
-    expect(await note.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(note)
     await type(page, note, 'We met its owner and bought there.')
     await page.keyboard.press('Enter')
     await page.getByText(`Shop ${merchantId} is verified`, { exact: true }).waitFor()

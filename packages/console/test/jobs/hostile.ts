@@ -28,7 +28,7 @@ export function hostile(market: () => ConsoleMarket): void {
         (await (await fetch(`${origin}/v1/product?merchant_id=${merchant.merchantId}`)).text()).includes(
           MARK,
         ),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
   })
 

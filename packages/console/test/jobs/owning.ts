@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { linkTo } from '../../../../sandbox/test/links.ts'
 import { buy } from '../../../../sandbox/test/purchase.ts'
 import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
-import { press, reach, select, step, type } from '../harness/keyboard.ts'
+import { hasFocus, press, reach, select, step, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
@@ -26,7 +26,7 @@ export function owning(market: () => ConsoleMarket): void {
     await dialog.waitFor()
     await page.keyboard.press('Escape')
     await expect.poll(() => dialog.count()).toBe(0)
-    expect(await open.evaluate((button) => button === document.activeElement)).toBe(true)
+    await hasFocus(open)
 
     await press(page, open)
     await reach(page, dialog.getByRole('tab', { name: 'A new one' }))
@@ -94,7 +94,7 @@ export function owning(market: () => ConsoleMarket): void {
     const single = page.getByRole('textbox', { name: 'For one purchase, in USDC' })
     await type(page, single, 'much')
     await press(page, page.getByRole('button', { name: 'Save the caps' }))
-    expect(await single.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(single)
     await type(page, single, '2.50')
     await type(page, page.getByRole('textbox', { name: 'For a day (UTC), in USDC' }), '7')
     await type(page, page.getByRole('textbox', { name: 'For all time, in USDC' }), '')
@@ -124,7 +124,7 @@ export function owning(market: () => ConsoleMarket): void {
     const submit = page.getByRole('button', { name: 'Submit the proof' })
     await press(page, submit)
     await page.getByText('Choose the product.').waitFor()
-    expect(await product.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(product)
     const names = await product.getByRole('option').allTextContents()
     await select(page, product, String(names[1]))
     const text = 'Used on 3 November; receipt 4711 of the shop shows it.'

@@ -6,12 +6,15 @@ import { choose, press, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
-import { purchase } from './after-buying.ts'
+import { purchase, UNTIL_READ } from './after-buying.ts'
 
 export function publishing(market: () => ConsoleMarket): void {
   async function begin() {
     const escrowId = await purchase(market())
-    const visit = await market().visitWithWallet(market().sandbox.account('buyer'), { isSignedIn: true })
+    const visit = await market().visitWithWallet(market().sandbox.account('buyer'), {
+      isSignedIn: true,
+      expected: UNTIL_READ,
+    })
     const { page } = visit
     await arrive(page, `/me/purchase/${escrowId}`)
     await press(page, page.getByRole('button', { name: WALLET_NAME }))
@@ -68,7 +71,7 @@ export function publishing(market: () => ConsoleMarket): void {
     await expect.poll(published).toBe(1)
     await expect
       .poll(async () => (await (await fetch(`${market().origin}/v1/escrow/${escrowId}`)).json()).buyer_review)
-      .not.toBeNull()
+      .toMatchObject({ on_chain_id: expect.any(Number) })
     await page.reload()
     await press(page, goOn(page))
     await isDone(page)

@@ -17,7 +17,7 @@ export function reading(market: () => ConsoleMarket): void {
     running = await market().visit({ isKept: true })
   })
   afterAll(async () => {
-    await Promise.all([without, running].map(({ close }) => close()))
+    await Promise.all([without, running].map((visit) => visit?.close()))
   })
 
   const shown = async ({ page }: Visit, path: string, isRunning: boolean) => {
@@ -38,7 +38,7 @@ export function reading(market: () => ConsoleMarket): void {
           expect(bare.headings.length).toBeGreaterThan(0)
           expect(await shown(running, path, true)).toEqual(bare)
         },
-        { timeout: 40_000, interval: 500 },
+        { timeout: 120_000, interval: 500 },
       )
 
       const head = await headOf(without)

@@ -14,7 +14,7 @@ import type { Hex } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, expect, it } from 'vitest'
 import { PATIENCE_MS } from '../../../../sandbox/test/sandbox.ts'
-import { press, reach, step, type } from '../harness/keyboard.ts'
+import { hasFocus, press, reach, step, type } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
@@ -66,7 +66,7 @@ export function shopKeeping(market: () => ConsoleMarket): void {
     const price = page.getByRole('textbox', { name: 'Lowest price in USDC' })
     await type(page, name, `Proverbs ${Date.now()}`)
     await press(page, page.getByRole('button', { name: 'List the product' }))
-    await expect.poll(() => price.evaluate((field) => field === document.activeElement)).toBe(true)
+    await hasFocus(price)
     await type(page, price, '0.05')
     await press(page, page.getByRole('button', { name: 'List the product' }))
 
@@ -121,11 +121,11 @@ export function shopKeeping(market: () => ConsoleMarket): void {
     const field = page.getByRole('textbox', { name: 'New payout wallet' })
     await type(page, field, '0x12')
     await press(page, page.getByRole('button', { name: 'Pay sales to this wallet' }))
-    await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true)
+    await hasFocus(field)
     await type(page, field, payout)
     await press(page, page.getByRole('button', { name: 'Pay sales to this wallet' }))
     await page.getByText('goes at once to another wallet').waitFor()
-    await expect.poll(() => change.evaluate((button) => button === document.activeElement)).toBe(true)
+    await hasFocus(change)
 
     await press(page, page.getByRole('button', { name: 'Add a server key' }))
     await press(page, page.getByRole('button', { name: 'Make a key here' }))
@@ -173,7 +173,7 @@ export function shopKeeping(market: () => ConsoleMarket): void {
     await type(page, page.getByRole('textbox', { name: 'Commission in percent' }), '17.5')
     await press(page, page.getByRole('button', { name: 'Change it', exact: true }))
     await page.getByText('Reviewers share 17.5 % of the price').waitFor()
-    await expect.poll(() => change.evaluate((button) => button === document.activeElement)).toBe(true)
+    await hasFocus(change)
 
     await press(page, page.getByRole('button', { name: 'Close the product …' }))
     await press(page, page.getByRole('button', { name: 'Close the product', exact: true }))

@@ -1,6 +1,6 @@
 // Signing in with Ethereum, with a wallet of the browser and with an account of the sandbox; the account's menu.
 import { expect, it } from 'vitest'
-import { press, reach, step } from '../harness/keyboard.ts'
+import { hasFocus, press, reach, step } from '../harness/keyboard.ts'
 import type { ConsoleMarket } from '../harness/market.ts'
 import { arrive } from '../harness/visits.ts'
 import { WALLET_NAME } from '../harness/wallet.ts'
@@ -37,7 +37,7 @@ export function signingIn(market: () => ConsoleMarket): void {
     await step(page, page.getByRole('menuitem', { name: 'Spending' }))
     await page.keyboard.press('Escape')
     await expect.poll(() => page.getByRole('menu').count()).toBe(0)
-    expect(await account.evaluate((button) => button === document.activeElement)).toBe(true)
+    await hasFocus(account)
     await press(page, account, 'ArrowDown')
     await step(page, page.getByRole('menuitem', { name: 'My purchases' }))
     await page.keyboard.press('Enter')

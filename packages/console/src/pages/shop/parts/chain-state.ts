@@ -57,7 +57,7 @@ export const refresh = (queries: QueryClient): Promise<void> =>
   })
 
 /** The market reads a block some moments after it is made. */
-const MARKET_SEES_AFTER_MS = [1_500, 5_000]
+const MARKET_SEES_AFTER_MS = [1_500, 5_000, 15_000, 30_000]
 
 /** After a transaction: the chain is asked again at once, the market until it has seen the block. */
 export function refreshAfter(queries: QueryClient): void {
