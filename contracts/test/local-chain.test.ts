@@ -7,7 +7,7 @@ import { startLocalChain } from '../local/index.ts'
 /** Runs in a circle until its gas is used up, for a good part of a second. */
 const SLOW = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ data: '0x5b600056', gas: '0x1e8480' }] }
 
-it('closes although somebody goes on asking', { timeout: 20_000 }, async () => {
+it('closes although somebody goes on asking', async () => {
   const { rpcUrl = '', close } = await startLocalChain({ port: 0 })
   let answers = 0
   let isClosed = false
