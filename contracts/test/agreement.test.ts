@@ -44,7 +44,7 @@ beforeAll(async () => {
   })
   reviewId = published.reviewId
   for (const { address } of [buyer, walletBuyer]) await mintUsdc(market, address, 10n ** 12n)
-}, 60_000)
+})
 afterAll(() => local.close())
 
 const router = () => ({ address: market.addresses.SplitRouter, abi: splitRouterAbi }) as const

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../test/processes.ts'
 import { connect } from './connect.ts'
 import { openDatabase } from './open.ts'
 import { ConnectionLost } from './session.ts'
 import type { Sql } from './sql.ts'
 import { type ReplicatedPostgres, startReplicatedPostgres } from './testing.ts'
+
+/** Longer time-outs, because a busy machine is slow. */
+vi.setConfig({ testTimeout: 180_000 })
 
 // Each test begins with the cluster that the one before it has left.
 

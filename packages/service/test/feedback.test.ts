@@ -15,8 +15,8 @@ import { TRADERS } from './trade.ts'
 const CHAIN_ID = 31_362
 const AGENT = 0n
 const [owner, client] = TRADERS as [LocalAccount, LocalAccount]
-const TIMEOUT_MS = 30_000
-vi.setConfig({ testTimeout: 90_000 })
+const TIMEOUT_MS = 60_000
+vi.setConfig({ testTimeout: 180_000 })
 
 let chain: ForkingChain
 let database: TestDatabase
@@ -26,7 +26,7 @@ beforeAll(async () => {
   chain = await startForkingChain(CHAIN_ID, TRADERS)
   await chain.send(call(chain, owner, 'IdentityRegistry', 'register', []))
 }, SLOW_START_MS)
-afterAll(() => chain.close())
+afterAll(() => chain?.close())
 
 beforeEach(async () => {
   database = await freshDatabase(migrations)

@@ -27,8 +27,8 @@ const PRODUCT: Hex = numberToHex(1, { size: 32 })
 
 const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
 /** Longer time-outs, because a busy machine is slow. */
-const TIMEOUT_MS = 30_000
-vi.setConfig({ testTimeout: 90_000 })
+const TIMEOUT_MS = 60_000
+vi.setConfig({ testTimeout: 180_000 })
 
 let chain: ForkingChain
 let database: TestDatabase
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await chain.send(register, register, call(chain, owner, 'MerchantRegistry', 'setActive', [MERCHANT, true]))
   await chain.send(list(PRODUCT))
 }, SLOW_START_MS)
-afterAll(() => chain.close())
+afterAll(() => chain?.close())
 
 beforeEach(async () => {
   database = await freshDatabase(migrations)

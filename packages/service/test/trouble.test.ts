@@ -24,8 +24,8 @@ import { TRADERS } from './trade.ts'
 
 const [owner, buyer] = TRADERS as [LocalAccount, LocalAccount]
 /** Longer time-outs, because a busy machine is slow. */
-const TIMEOUT_MS = 30_000
-vi.setConfig({ testTimeout: 90_000 })
+const TIMEOUT_MS = 60_000
+vi.setConfig({ testTimeout: 180_000 })
 
 let chain: ForkingChain
 let database: TestDatabase
@@ -34,7 +34,7 @@ let indexer: RunningIndexer | undefined
 beforeAll(async () => {
   chain = await startForkingChain(31_351, TRADERS)
 }, SLOW_START_MS)
-afterAll(() => chain.close())
+afterAll(() => chain?.close())
 beforeEach(async () => {
   database = await freshDatabase(migrations)
 })

@@ -37,11 +37,13 @@ export interface FixtureOptions {
   urls: string[]
   database: TestDatabase
   fetch?: typeof fetch
+  /** How long a node is waited for; long, because a busy machine is slow. */
+  rpcTimeoutMs?: number
 }
 
 /** A sender in this process that looks often. */
 export function startSender(
-  { chainId, urls, database, fetch: send = fetch }: FixtureOptions,
+  { chainId, urls, database, fetch: send = fetch, rpcTimeoutMs = 20_000 }: FixtureOptions,
   options: Pick<SenderOptions, 'signers'> & Partial<SenderOptions>,
 ): RunningSender {
   const stopping = new AbortController()
@@ -53,7 +55,7 @@ export function startSender(
   }
   const sender = createSender({
     chainId,
-    rpc: createRpcPool({ chainId, urls, timeoutMs: 2_000, fetch: counting }),
+    rpc: createRpcPool({ chainId, urls, timeoutMs: rpcTimeoutMs, fetch: counting }),
     databaseUrl: database.url,
     confirmations: CONFIRMATIONS,
     maxFeePerGas: CAP,
@@ -86,7 +88,7 @@ export function startSender(
   }
 }
 
-const PATIENCE = { timeout: 20_000, interval: 20 }
+const PATIENCE = { timeout: 40_000, interval: 20 }
 
 /** Waits until the intent is in that state. */
 export async function reached(database: TestDatabase, id: bigint, state: TransactionState) {

@@ -141,7 +141,7 @@ describe('a sender', () => {
     await until(() => {
       rests = sender.requests() === requests ? rests + 1 : 0
       requests = sender.requests()
-      return rests === 10
+      return rests === 50
     })
     await mine(CONFIRMATIONS)
     await reached(database, id, 'sent')

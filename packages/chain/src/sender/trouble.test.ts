@@ -53,10 +53,16 @@ afterAll(async () => {
 interface StartOptions extends Partial<SenderOptions> {
   urls?: string[]
   fetch?: typeof fetch
+  rpcTimeoutMs?: number
 }
 
-function start({ urls = [url], fetch: send = fetch, ...options }: StartOptions = {}): RunningSender {
-  const fixture = { chainId, urls, database, fetch: send }
+function start({
+  urls = [url],
+  fetch: send = fetch,
+  rpcTimeoutMs = 20_000,
+  ...options
+}: StartOptions = {}): RunningSender {
+  const fixture = { chainId, urls, database, fetch: send, rpcTimeoutMs }
   const clock = { now: () => new Date(time), stuckAfterMs: 60_000 }
   const sender = startSender(fixture, { signers: [signer], ...clock, ...options })
   running.push(sender)
@@ -272,7 +278,7 @@ describe('nodes that are wrong', () => {
     const hanging = await faulty({ hang: 1 })
     const broken = await faulty({ garbage: 1 })
     const { id, to } = await gift()
-    start({ urls: ['http://127.0.0.1:9', hanging.url, broken.url, url] })
+    start({ urls: ['http://127.0.0.1:9', hanging.url, broken.url, url], rpcTimeoutMs: 2_000 })
     await pooled()
     await mine(CONFIRMATIONS)
     await reached(database, id, 'confirmed')

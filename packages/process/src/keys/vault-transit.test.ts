@@ -15,7 +15,7 @@ describe('a key in the Transit engine of Vault', () => {
     ca: undefined,
     cert: undefined,
     key: undefined,
-    timeoutMs: 2_000,
+    timeoutMs: 20_000,
     token: () => new Secret(token),
     namespace: undefined,
     mount: 'transit',

@@ -1,6 +1,7 @@
 // A way to a Postgres server that can be cut, so that programs lose the database and tests keep it.
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { reopenedPort } from '../reopened-port.fixture.ts'
 
 export interface WayToPostgres {
   url: string
@@ -39,12 +40,11 @@ export async function openWay(databaseUrl: string): Promise<WayToPostgres> {
     await once(server, 'listening')
   }
 
-  await listen(0)
-  const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('a listening server has an address')
+  const own = await reopenedPort()
+  await listen(own)
   const url = new URL(databaseUrl)
   url.hostname = '127.0.0.1'
-  url.port = String(address.port)
+  url.port = String(own)
   return {
     url: url.href,
     async kill() {
@@ -53,7 +53,7 @@ export async function openWay(databaseUrl: string): Promise<WayToPostgres> {
       for (const socket of sockets) socket.destroy()
       await closed
     },
-    start: () => listen(address.port),
+    start: () => listen(own),
     freeze() {
       isFrozen = true
       for (const socket of sockets) socket.pause()

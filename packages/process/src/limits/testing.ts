@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { reopenedPort } from '../reopened-port.fixture.ts'
 
 export { createPostgresStore } from './postgres.ts'
 export { createRedisStore } from './redis.ts'
@@ -76,7 +76,7 @@ function download(): Program | undefined {
 
 /** Starts a server that keeps nothing on disk. */
 export async function startRedis({ path, libraries }: Program): Promise<RedisServer> {
-  const port = await freePort()
+  const port = await reopenedPort()
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -103,14 +103,4 @@ export async function startRedis({ path, libraries }: Program): Promise<RedisSer
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || !address) throw new Error('a listening server has an address')
-  return address.port
 }

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, startPostgres } from '@referrer/database'
 import { bundled, freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { chainsJson } from '../doors/http/testing.ts'
 import { migrations } from '../machinery/db/migrations.ts'
 import { until } from '../machinery/workers/testing.ts'
+
+/** Longer time-outs, because a busy machine is slow. */
+vi.setConfig({ testTimeout: 180_000 })
 
 let stopAll: (() => Promise<unknown>)[]
 

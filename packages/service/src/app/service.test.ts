@@ -53,12 +53,12 @@ describe('a service that follows two chains', () => {
     service = await startService(readConfig({ ...env, METRICS_PORT: '0', BUILD_COMMIT: '0123abc' }))
   })
   afterAll(async () => {
-    await service.stop()
+    await service?.stop()
     for (const { local, proxy } of chains) {
       await proxy.close()
       await local.close()
     }
-    await database.drop()
+    await database?.drop()
   })
 
   function chainAt(index: number) {
@@ -102,9 +102,10 @@ describe('a service that follows two chains', () => {
     )
     const node = `{chain="${CHAIN_IDS[0]}",endpoint="${new URL(chainAt(0).proxy.url).host}"`
     expect(metrics.get(`referrer_rpc_calls_total${node},outcome="answered"}`)).toBeGreaterThan(0)
-    expect(metrics.get(`referrer_rpc_endpoint_usable${node}}`)).toBe(1)
+    // What changes from one moment to the next on a busy machine.
+    await expect.poll(async () => (await read()).get(`referrer_rpc_endpoint_usable${node}}`)).toBe(1)
+    await expect.poll(async () => (await read()).get('referrer_database_pool_waiting')).toBe(0)
     expect(metrics.get('referrer_database_pool_max')).toBe(20)
-    expect(metrics.get('referrer_database_pool_waiting')).toBe(0)
     expect(metrics.get('referrer_migrations_applied{set="chain-engine"}')).toBeGreaterThan(4)
     expect(metrics.get('referrer_refusals_total{door="http",kind="invalid input"}')).toBeGreaterThan(0)
     expect([...metrics.keys()].filter((name) => name.startsWith('referrer_build_info'))).toEqual([
@@ -113,7 +114,7 @@ describe('a service that follows two chains', () => {
   })
 
   it('is ready once it has read both, and says how far each is', async () => {
-    await expect.poll(ready, { timeout: 15_000 }).toMatchObject({
+    await expect.poll(ready, { timeout: 40_000 }).toMatchObject({
       status: 200,
       body: {
         checks: { database: { ok: true }, 'chain 31001': { ok: true }, 'chain 31002': { ok: true } },
@@ -145,19 +146,19 @@ describe('a service that follows two chains', () => {
       }),
     )
     const state = async () => (await readTransaction(service.context.sql, { chainId: 31_002, key }))?.state
-    await expect.poll(state, { timeout: 15_000 }).toBe('confirmed')
+    await expect.poll(state, { timeout: 40_000 }).toBe('confirmed')
     const identities = () => service.context.sql`SELECT chain_id, uri FROM chain.identities`
-    await expect.poll(identities, { timeout: 15_000 }).toEqual([{ chain_id: 31_002n, uri: 'ours' }])
+    await expect.poll(identities, { timeout: 40_000 }).toEqual([{ chain_id: 31_002n, uri: 'ours' }])
   })
 
   it('stops being ready when a chain cannot be read for too long, and recovers by itself', async () => {
     chainAt(0).proxy.setFaults({ reset: 1 })
-    await expect.poll(ready, { timeout: 15_000 }).toMatchObject({
+    await expect.poll(ready, { timeout: 40_000 }).toMatchObject({
       status: 503,
       body: { checks: { 'chain 31001': { ok: false }, 'chain 31002': { ok: true } } },
     })
     chainAt(0).proxy.setFaults({})
-    await expect.poll(ready, { timeout: 15_000 }).toMatchObject({ status: 200 })
+    await expect.poll(ready, { timeout: 40_000 }).toMatchObject({ status: 200 })
   })
 
   const workersOf = async (one: Service) =>
@@ -175,7 +176,7 @@ describe('a service that follows two chains', () => {
     const one = await startService(readConfig({ ...env, ROLES }))
     try {
       expect(await workersOf(one)).toEqual(workers)
-      await expect.poll(() => readinessOf(one), { timeout: 15_000 }).toMatchObject({ status: 200 })
+      await expect.poll(() => readinessOf(one), { timeout: 40_000 }).toMatchObject({ status: 200 })
       for (const path of ['/healthz', '/metrics']) expect((await fetch(one.url + path)).status).toBe(200)
       for (const path of ['/v1/stats', '/openapi.json', '/.well-known/referrer-agent']) {
         expect([path, (await fetch(one.url + path)).status]).toEqual([path, status])
@@ -202,7 +203,7 @@ describe('a service that follows two chains', () => {
       const config = readConfig({ ...env, ROLES: 'api', CHAINS: JSON.stringify(chains) })
       api = await startService(config, { fetch: lying })
     })
-    afterAll(() => api.stop())
+    afterAll(() => api?.stop())
 
     it.each([
       ['have no contract where the configuration says', { eth_getCode: '0x' }, 'has no contract at 0x'],
@@ -211,13 +212,13 @@ describe('a service that follows two chains', () => {
     ])('is not ready while its nodes %s', async (_, told, detail) => {
       lies = told
       await expect
-        .poll(() => readinessOf(api), { timeout: 15_000 })
+        .poll(() => readinessOf(api), { timeout: 40_000 })
         .toMatchObject({
           status: 503,
           body: { checks: { 'chain 31001': { ok: false, detail: expect.stringContaining(detail) } } },
         })
       lies = {}
-      await expect.poll(() => readinessOf(api), { timeout: 15_000 }).toMatchObject({ status: 200 })
+      await expect.poll(() => readinessOf(api), { timeout: 40_000 }).toMatchObject({ status: 200 })
     })
   })
 })

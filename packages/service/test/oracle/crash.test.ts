@@ -111,9 +111,13 @@ async function everything(what: 'isSettled' | 'isReleased', deposits: readonly E
   }, `every escrow ${what}`)
 }
 
-/** Mines enough blocks to make everything final. */
+/** Mines enough blocks to make everything final, also what is sent only now. */
 async function restAfterMining(): Promise<void> {
-  await mineBlocks(m, 2)
+  await until(async () => {
+    await mineBlocks(m, 2)
+    await sleep(200)
+    return (await sql`SELECT FROM sender.intents WHERE state IN ('enqueued', 'sent')`).count === 0
+  }, 'everything sent to be final')
   await rest(m)
 }
 
@@ -155,13 +159,13 @@ it('settles once, though its node was down from day 60 to 61 and Postgres and se
   await hurry()
   await travel(m, 2 * DAY)
   await hurry()
-  gate.refuses = []
-  await m.indexed()
 
-  // The process that decides waits for this lock, with its transactions in the outbox but not committed.
+  // The process that decides waits for this lock, with its transactions in the outbox but not committed. Until its node is back it has nothing to decide.
   const lock = await sql.reserve()
   await lock`BEGIN`
   await lock`LOCK TABLE market.escrow_decisions IN SHARE MODE`
+  gate.refuses = []
+  await m.indexed()
   await hurry()
   await until(async () => {
     const { count } = await sql`

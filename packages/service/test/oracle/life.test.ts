@@ -137,17 +137,21 @@ function plan(): Act[] {
 
 /** Runs the oracle until it has nothing left to do. */
 async function finish(): Promise<void> {
-  await until(async () => {
-    await mineBlocks(m, CONFIRMATIONS)
-    await m.indexed()
-    m.clock.aheadMs += RETRY_MS
-    await lookBoth(life)
-    await sleep(300)
-    const { count } = await m.sql`
+  await until(
+    async () => {
+      await mineBlocks(m, CONFIRMATIONS)
+      await m.indexed()
+      m.clock.aheadMs += RETRY_MS
+      await lookBoth(life)
+      await sleep(300)
+      const { count } = await m.sql`
       SELECT FROM sender.intents WHERE state IN ('enqueued', 'sent')
       UNION ALL SELECT FROM chain.escrows WHERE settled_at IS NULL LIMIT 1`
-    return count === 0
-  }, 'everything to be settled')
+      return count === 0
+    },
+    'everything to be settled',
+    200_000,
+  )
   await rest(m)
 }
 

@@ -54,7 +54,7 @@ beforeAll(async () => {
   other = await writeWithCashback(m, await newcomer(m), product)
   buyers = [await newcomer(m), await newcomer(m), await newcomer(m), await newcomer(m)]
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 /** Resets the chain to a snapshot and continues with another block. */
 async function takeBack(id: Hex): Promise<void> {
@@ -65,11 +65,15 @@ async function takeBack(id: Hex): Promise<void> {
 
 /** Waits until everything sent is final. */
 async function comeToRest(): Promise<void> {
-  await until(async () => {
-    await mineBlocks(m, CONFIRMATIONS)
-    await sleep(500)
-    return (await m.sql`SELECT FROM sender.intents WHERE state IN ('enqueued', 'sent')`).count === 0
-  }, 'everything sent to be final')
+  await until(
+    async () => {
+      await mineBlocks(m, CONFIRMATIONS)
+      await sleep(500)
+      return (await m.sql`SELECT FROM sender.intents WHERE state IN ('enqueued', 'sent')`).count === 0
+    },
+    'everything sent to be final',
+    120_000,
+  )
   await rest(m)
 }
 

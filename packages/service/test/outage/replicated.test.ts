@@ -66,17 +66,21 @@ async function register(): Promise<string> {
 }
 
 const statusOf = async (call: Caller, path: string, ask: object) => (await call('GET', path, ask)).status
+/** Waits until a stranger reads from the replica, which is left for a moment when a busy machine lets it answer late. */
+const missesFromReplica = (call: Caller, path: string) =>
+  until(async () => (await statusOf(call, path, STRANGER)) === 404, 'a stranger to be served by the replica')
 const replicaCheck = async (call: Caller) => (await call('GET', '/readyz')).body.checks['replica 1'].detail
 
 describe('with a replica', () => {
   test('that lags, the writer reads his write in every process, by his address or his account, and a stranger the state before', async () => {
-    await until(async () => (await replicaCheck(there)).endsWith('s behind'), 'the replica in use')
+    for (const call of [here, there])
+      await until(async () => (await replicaCheck(call)).endsWith('s behind'), 'the replica in use')
     await onReplica('SELECT pg_wal_replay_pause()')
     const agent = await register()
     for (const call of [here, there]) {
+      await missesFromReplica(call, agent)
       expect(await statusOf(call, agent, WRITER)).toBe(200)
       expect(await statusOf(call, `${agent}/earnings`, { as: owner, ...ELSEWHERE })).toBe(200)
-      expect(await statusOf(call, agent, STRANGER)).toBe(404)
     }
     await onReplica('SELECT pg_wal_replay_resume()')
     await until(async () => (await statusOf(there, agent, STRANGER)) === 200, 'the agent on the replica')
@@ -106,7 +110,7 @@ describe('with a replica', () => {
   test('that dies, everybody is served by the primary, before and after its death is noticed', async () => {
     await onReplica('SELECT pg_wal_replay_pause()')
     const agent = await register()
-    expect(await statusOf(there, agent, STRANGER)).toBe(404)
+    await missesFromReplica(there, agent)
     await postgres.replicas[0]?.kill()
     expect(await statusOf(there, agent, STRANGER)).toBe(200)
     await until(async () => (await replicaCheck(there)).startsWith('not used'), 'the replica to be left')

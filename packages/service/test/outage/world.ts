@@ -48,7 +48,7 @@ export async function startWorld(chainId: number, env: Record<string, string>): 
       PUBLIC_URL: BASE_URL,
       RATE_LIMIT_PER_SECOND: '100000',
       RATE_LIMIT_BURST: '100000',
-      ANSWER_TIMEOUT_MS: '10000',
+      ANSWER_TIMEOUT_MS: '15000',
       CHAINS: JSON.stringify([
         {
           chainId,

@@ -60,8 +60,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await indexer?.kill()
-  await Promise.all(chains.flatMap(({ chain, nodes }) => [chain, ...nodes].map((one) => one.close())))
-  await database.drop()
+  await Promise.all((chains ?? []).flatMap(({ chain, nodes }) => [chain, ...nodes].map((one) => one.close())))
+  await database?.drop()
 })
 
 const start = async () => {

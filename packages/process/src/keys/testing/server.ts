@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { reopenedPort } from '../../reopened-port.fixture.ts'
 
 export interface StandIn {
   url: string
@@ -50,8 +50,8 @@ export async function serve(
         resolve()
       })
     })
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  const port = await reopenedPort()
+  await listen(port)
   const kill = async () => {
     if (!server.listening) return
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))

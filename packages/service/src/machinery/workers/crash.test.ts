@@ -36,7 +36,7 @@ it('what a killed worker was doing runs again, once, when its lease has run out'
     // Long enough to have been renewed, so that the lease is not just that of the claim.
     await until(
       async () =>
-        (await sql`SELECT FROM jobs.schedules WHERE lease_until > last_started_at + interval '1.5 seconds'`)
+        (await sql`SELECT FROM jobs.schedules WHERE lease_until > last_started_at + interval '5.5 seconds'`)
           .count,
       'a renewal',
     )

@@ -13,7 +13,8 @@ async function hang(): Promise<void> {
 runAlone(
   createScheduler({
     sql,
-    leaseMs: 1_000,
+    // A busy machine may hold it up for seconds; a lease that it lost would be taken again.
+    leaseMs: 5_000,
     holder: 'doomed',
     onEvent() {},
     schedules: [{ name: 'sweep', everySeconds: 3_600, run: hang }],
