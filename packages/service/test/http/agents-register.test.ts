@@ -220,7 +220,7 @@ describe('a registration', () => {
     const next = (await mint()) + 1n
     const { promise: waitsFor, resolve: goOn } = Promise.withResolvers<void>()
     again = { call: ownerCall(next), waitsFor }
-    onTestFinished(goOn)
+    onTestFinished(() => goOn())
     const answer = register(next)
     await until(() => ownerReads(next), 'the service to see no owner')
     expect(await mint()).toBe(next)
