@@ -39,7 +39,7 @@ export interface Chain {
   rpc: RpcPool
   /** Keys for ref links; without them the reviews of this chain have no ref link. */
   attestation: Attestation | undefined
-  /** How long an answer waits for a read that it can do without; left out: a second. */
+  /** How long an answer waits for what it can do without; left out: a second for a node, and up to three for others. */
   optionalReadMs?: number | undefined
 }
 

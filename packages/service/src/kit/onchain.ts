@@ -9,7 +9,7 @@ import { type Chain, type Context, oncePerProcess } from './context.ts'
 const OPTIONAL_READ_MS = 1_000
 /** Size limit for an identity's URI in bytes. An agent card in a data URL fits; longer ones would make lists too large. */
 export const LONGEST_URI = 8_192
-/** How long a read is retried, because a node may lag behind the node that accepted the caller's transaction. */
+/** How long a read is retried unless told otherwise, because a node may lag behind the node that accepted the caller's transaction. */
 const REREAD_FOR_MS = 3_000
 const REREAD_EVERY_MS = 200
 
@@ -37,9 +37,10 @@ export async function reread<T>(
   context: Context,
   read: () => Promise<T>,
   holds: (value: T) => boolean,
+  forMs = REREAD_FOR_MS,
 ): Promise<T> {
   const others = rereading(context)
-  const until = performance.now() + REREAD_FOR_MS
+  const until = performance.now() + forMs
   let value = await read()
   if (others.count >= MAX_REREADING) return value
   others.count += 1

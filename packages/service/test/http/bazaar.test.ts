@@ -8,7 +8,7 @@ import {
 } from '@x402/extensions/bazaar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
-import { setProductRanks } from './discover-market.ts'
+import { findsFirst, setProductRanks } from './discover-market.ts'
 import { OTHER_CHAIN, PRICE, startProducts, type TestProducts } from './discover-products.ts'
 import type { TestMarket } from './market.ts'
 import { act } from './merchants.ts'
@@ -97,10 +97,12 @@ describe('GET /discovery/resources', () => {
   it('is sorted by rank, and stays as it is while somebody reads it', async () => {
     const ranks = ({ items }: Json) => items.map((item: Json) => item.metadata.referrer.productRank)
     later()
-    const before = await list(`limit=100&network=${network}`)
+    const [before, during] = await m.atOnce(async () => {
+      const read = await list(`limit=100&network=${network}`)
+      await setProductRanks(m, [[sold.bread, 0.99]])
+      return [read, await list(`limit=100&network=${network}`)]
+    })
     expect(ranks(before)).toEqual(ranks(before).toSorted((a: number, b: number) => b - a))
-    await setProductRanks(m, [[sold.bread, 0.99]])
-    const during = await list(`limit=100&network=${network}`)
     expect(
       during.items.map(({ resource, metadata }: Json) => [resource, metadata.referrer.productId]),
     ).toEqual(before.items.map(({ resource, metadata }: Json) => [resource, metadata.referrer.productId]))
@@ -160,7 +162,7 @@ describe('GET /discovery/resources', () => {
   it('names how a product was offered, whose it is, its ranks, and the link of the review that is shown first', async () => {
     await tells({ x402Version: 2, accepts: [offer()], resource: { mimeType: 'application/json' } })
     const entry = await entryOf(sold.tides)
-    const { products } = (await ask('/v1/discover?intent=tide')).body
+    const { products } = (await findsFirst(m, 'intent=tide', sold.tides)).body
     const [first] = products[0].reviews
     expect(entry).toMatchObject({
       resource: expect.stringMatching(/\/tides$/),

@@ -11,6 +11,7 @@ import {
   findsFirst,
   found,
   foundWhere,
+  searchable,
   sellAll,
   setRanks,
   startFinding,
@@ -57,6 +58,7 @@ beforeAll(async () => {
     m,
     RANKS.map((rank, at) => [people[at] as Person, rank] as const),
   )
+  await searchable(m)
   await findsFirst(m, 'intent=archive&max_products=1', { ...weather, productId: await idOf('archive') })
   await found(m, 'intent=bread')
   mcp = await connectChecked(m)
@@ -211,6 +213,8 @@ describe('the tool', () => {
   /** The answer of the index. */
   const told = (more: Record<string, unknown>) =>
     until(async () => {
+      // The tool allows five calls a second.
+      m.clock.aheadMs += 200
       const answer = await mcp.call('discover_products', {
         intent: 'a wether forecast',
         include_all: true,

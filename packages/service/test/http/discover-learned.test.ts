@@ -85,8 +85,8 @@ describe('a market in another language than English', () => {
     await foundWhere(m, QUERY, findsBicycle)
     await teach(m.sql, m.chainId, lessons(FIRST + 10, FIRST))
     let isDone = false
+    let answers = 0
     const asking = (async () => {
-      let answers = 0
       while (!isDone) {
         const begun = performance.now()
         const { body } = await ask(m, QUERY)
@@ -95,18 +95,19 @@ describe('a market in another language than English', () => {
           expect(performance.now() - begun, JSON.stringify(body.products)).toBeGreaterThan(150)
         answers += 1
       }
-      return answers
     })()
     const taken = (async () => {
       const id = await learn()
       await until(() => isReady(id), 'the new word vectors to be ready')
       await until(() => searchIndex(m.service.context).embedderId === id, 'the index to have them')
+      // However slow the machine is, some answers were given meanwhile and some come after.
+      await Promise.race([asking, until(() => answers > 10, 'answers')])
       return id
     })().finally(() => {
       isDone = true
     })
     expect(await taken).toMatch(/^learned\//)
-    expect(await asking).toBeGreaterThan(10)
+    await asking
     await foundWhere(m, QUERY, findsBicycle)
   })
 })

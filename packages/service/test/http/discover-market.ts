@@ -2,6 +2,9 @@
 import { listProduct, type Product } from '@referrer/contracts/local'
 import type { LocalAccount } from 'viem'
 import { expect } from 'vitest'
+import type { Service } from '../../src/app/service.ts'
+import { searchIndex, searchState } from '../../src/discovery/memory-index/client.ts'
+import { asked } from '../../src/discovery/memory-index/testing.ts'
 import { until } from '../../src/machinery/workers/testing.ts'
 import { type Answer, type Caller, must } from './caller.ts'
 import { generic, productOf, startTestMarket, type TestMarket } from './market.ts'
@@ -33,6 +36,29 @@ export const foundWhere = (
     expect(answer.status, `${query} was answered ${answer.text}`).toBe(200)
     return isRight(answer.body) ? answer : undefined
   }, what)
+
+/**
+ * Waits until everything that was written is listed and embedded, and is in the indexes of these replicas: an answer that looks right can
+ * be one of an index that has not read the last change.
+ */
+export async function searchable(m: TestMarket, replicas: readonly Service[] = [m.service]): Promise<void> {
+  await quiet(m)
+  await until(
+    async () => (await m.sql`SELECT FROM market.texts_to_embed LIMIT 1`).count === 0,
+    'texts to be embedded',
+  )
+  await Promise.all(replicas.map((replica) => followed(replica, m.chainId)))
+}
+
+async function followed({ context }: Service, chainId: number): Promise<void> {
+  const state = searchState(context)
+  // All that the thread told before its answer is known by now. Its next poll may be under way, the one after that is not.
+  await until(() => searchIndex(context).find(chainId, asked('anything')), 'the index to answer')
+  for (let polls = 0; polls < 2; polls += 1) {
+    const { standing } = state
+    await until(() => state.standing && state.standing !== standing, 'the index to read changes')
+  }
+}
 
 export const idsOf = ({ products }: Answer['body']): string[] =>
   products.map(({ product_id }: { product_id: string }) => product_id)

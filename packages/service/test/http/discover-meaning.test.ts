@@ -2,7 +2,7 @@
 import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Answer } from './caller.ts'
-import { foundWhere, idsOf, sellAll, startFinding, writeAll } from './discover-market.ts'
+import { foundWhere, idsOf, searchable, sellAll, startFinding, writeAll } from './discover-market.ts'
 import type { TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { beginDay } from './town.ts'
@@ -30,6 +30,7 @@ beforeAll(async () => {
     [author, 5, 'My vehicle broke down and they fixed the motor in an hour'],
     [author, 5, 'Friendly people'],
   ])
+  await searchable(m)
 })
 afterAll(() => m.close())
 

@@ -7,6 +7,7 @@ import {
   findsFirst,
   foundWhere,
   idsOf,
+  searchable,
   sellAll,
   startFinding,
   writeAll,
@@ -69,6 +70,7 @@ export async function startProducts(): Promise<TestProducts> {
     [author, 4],
   ])
   await sellElsewhere(m)
+  await searchable(m)
 
   await foundWhere(m, 'intent=tide', ({ products: [first] }) => first?.price_usdc === PRICE)
   await foundWhere(m, 'intent=forecast', ({ products: [first] }) => first?.review_count === 2)

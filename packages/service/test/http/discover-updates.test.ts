@@ -13,6 +13,7 @@ import {
   found,
   foundWhere,
   idsOf,
+  searchable,
   sellAll,
   setProductRanks,
   startFinding,
@@ -222,6 +223,8 @@ describe('replicas', () => {
     'intent=umbrela%20and%20bread&include_all=true',
     'intent=lighthouse&category=outdoors',
   ]
+
+  beforeAll(() => searchable(m, [m.service, second]))
 
   const text = async (call: Caller, query: string) => (await foundWhere({ call }, query, isUnderstood)).text
 

@@ -6,11 +6,12 @@ import { call } from '../calls.ts'
 import { connectChecked } from '../mcp/checked.ts'
 import { must } from './caller.ts'
 import { send } from './chain.ts'
-import { foundWhere } from './discover-market.ts'
+import { foundWhere, searchable, startFinding } from './discover-market.ts'
 import { publishBuyerReview } from './escrows.ts'
-import { BASE_URL, buy, generic, publishReview, startTestMarket, type TestMarket } from './market.ts'
+import { BASE_URL, buy, generic, publishReview, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { ENDPOINT, sell } from './reviews.ts'
+import { beginDay } from './town.ts'
 
 let m: TestMarket
 let merchantId: bigint
@@ -23,7 +24,8 @@ let linked: { reviewId: bigint }
 let bought: { reviewId: number; content: string }
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startFinding()
+  beginDay(m)
   const { reviewer, buyer } = m.market.accounts
   merchantId = await openRecorded(m)
   authorId = await registerIdentity(m.market, reviewer)
@@ -210,7 +212,7 @@ it('changes no rank, no standing and no answer of discovery', async () => {
     return all
   }
   const queued = () => m.sql`SELECT FROM market.pending_changes`
-  while ((await queued()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  await searchable(m)
   const [{ reviews }] = await m.sql<[{ reviews: number }]>`
     SELECT review_count AS reviews FROM market.listings WHERE merchant_id = ${merchantId}`
   const before = await answers()

@@ -205,7 +205,7 @@ describe('a browser that follows a ref link', () => {
     await m.sql`
       INSERT INTO market.offers (chain_id, merchant_id, product_id, endpoint_url)
       VALUES (${m.chainId}, 0, ${Buffer.from(measured.productId.slice(2), 'hex')}, ${endpoint})`
-    await refreshDue(m.service.context, AbortSignal.timeout(10_000))
+    await refreshDue(m.service.context, AbortSignal.timeout(50_000))
     shop.close()
 
     const { ref_link } = await must(m.call('GET', `/v1/review/${reviewId}`))

@@ -43,9 +43,14 @@ export interface TestMarket {
   chains: { chain: LocalChain; market: Market }[]
   /**
    * While `isDown`, no node answers the service. `only`: just these calls fail (given by parts of their JSON).
-   * `answered`: the JSON of all calls that were answered.
+   * `answered`: the JSON of all calls that were answered. `again`: a call with one of these parts waits if one with it was answered before.
    */
-  nodes: { isDown: boolean; only: string | string[] | undefined; answered: string[] }
+  nodes: {
+    isDown: boolean
+    only: string | string[] | undefined
+    answered: string[]
+    again: { calls: readonly string[]; waitsFor: Promise<unknown> } | undefined
+  }
   /** Added to the clocks of the service and of its callers. */
   clock: { aheadMs: number }
   /** The clocks of the service and of its callers stand still meanwhile, so that no limit refills, however slow the machine is. */
@@ -91,7 +96,7 @@ export async function startTestMarket({
   overrides = {},
 }: MarketOptions = {}): Promise<TestMarket> {
   const database = await freshDatabase(migrations)
-  const nodes: TestMarket['nodes'] = { isDown: false, only: undefined, answered: [] }
+  const nodes: TestMarket['nodes'] = { isDown: false, only: undefined, answered: [], again: undefined }
   const clock = { aheadMs: 0 }
   let standsAt: number | undefined
   const now = () => (standsAt ?? Date.now()) + clock.aheadMs
@@ -139,6 +144,9 @@ export async function startTestMarket({
         const body = String(init?.body)
         const isRefused = [nodes.only ?? []].flat().some((piece) => body.includes(piece))
         if (nodes.isDown || isRefused) throw new TypeError('fetch failed')
+        const wasAnswered = (call: string) => nodes.answered.some((made) => made.includes(call))
+        if (nodes.again?.calls.some((call) => body.includes(call) && wasAnswered(call)))
+          await nodes.again.waitsFor
         const asked = chains.find(({ chain }) => String(input).startsWith(`${chain.rpcUrl}/`))
         const answer = await (asked?.chain.fetch ?? fetch)(input, init)
         nodes.answered.push(body)

@@ -500,9 +500,19 @@ describe('sources', () => {
   })
 
   it('that are silent are not waited for [MDISC-21]', async () => {
-    catalogue.speaks = 'silent'
+    const chain = m.service.context.chains.get(m.chainId)
+    if (!chain) throw new Error('there is a chain')
     host.serves['/.well-known/x402'] = { resources: ['/told'] }
+    // The host is believed for a while, so that it need not be quicker than the limit.
     expect(resources(await items())).toEqual([`${host.origin}/told`])
+    catalogue.speaks = 'silent'
+    const { optionalReadMs } = chain
+    chain.optionalReadMs = undefined
+    try {
+      expect(resources(await items(`?pay_to=${OTHER}`))).toEqual([`${host.origin}/told`])
+    } finally {
+      chain.optionalReadMs = optionalReadMs
+    }
   })
 
   it('are asked once by many who ask at once', async () => {
@@ -564,7 +574,7 @@ describe('a replica that reaches the public internet only, and has few requests 
         ]),
       }),
       // A clock that stands still, so that no limit refills by itself.
-      { ...NO_WORK, clock: () => nowMs },
+      { ...NO_WORK, clock: () => nowMs, optionalReadMs: 20_000 },
     )
   })
   afterAll(() => replica.stop())

@@ -20,6 +20,7 @@ import {
 import { startReplica } from '../oracle/world.ts'
 import { type Ask, callerOf, must, sessionOf } from './caller.ts'
 import { NO_WORK, type TestMarket } from './market.ts'
+import { beginDay } from './town.ts'
 
 const path = (name: string) => `/v1/messenger/link/${name}`
 const [START, CONFIRM, STATUS, UNLINK] = ['start', 'confirm', 'status', 'unlink'].map(path) as [
@@ -43,6 +44,7 @@ let ann: Person
 beforeAll(async () => {
   chats = await startChats({ overrides: NO_WORK })
   m = chats.m
+  beginDay(m)
 })
 afterAll(() => chats.close())
 beforeEach(() => {
@@ -252,9 +254,9 @@ describe('confirm', () => {
 
   it('refuses a code from the moment of its end [MSG-22]', async () => {
     const [code, other] = [await codeInChat(chats, ann), await codeInChat(chats, somebody(chats))]
-    m.clock.aheadMs += TEN_MINUTES - 10_000
+    m.clock.aheadMs += TEN_MINUTES - 60_000
     expect((await confirm(other)).status).toBe(200)
-    m.clock.aheadMs += 10_000
+    m.clock.aheadMs += 60_000
     expect(await confirm(code)).toMatchObject(INVALID)
     expect((await rowsOf(owner)).length).toBe(1)
   })

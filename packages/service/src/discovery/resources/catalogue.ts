@@ -10,7 +10,7 @@ import { type Found, readEntry } from './entry.ts'
  * some have both and ignore the filter.
  */
 const PATHS = ['/discovery/merchant', '/discovery/resources']
-/** Time limit for each path. */
+/** Time limit for each path, unless the chain has another one. */
 const TIMEOUT_MS = 1_250
 const PAGES = 3
 const PAGE_SIZE = 100
@@ -24,6 +24,7 @@ export async function askCatalogue(
   { config, fetch, log }: Pick<Context, 'config' | 'fetch' | 'log'>,
   payTo: Address,
   also: readonly Address[],
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Found[]> {
   if (config.catalogueUrl === undefined) return []
   const payees = [payTo, ...also].map((address) => address.toLowerCase())
@@ -32,7 +33,7 @@ export async function askCatalogue(
     try {
       const url = new URL(`${config.catalogueUrl}${path}`)
       url.searchParams.set('payTo', payTo)
-      await readPages(fetch, url, payees, found)
+      await readPages(fetch, url, payees, found, timeoutMs)
     } catch (err) {
       log.debug({ err, path }, 'the catalogue did not answer')
     }
@@ -50,8 +51,9 @@ async function readPages(
   url: URL,
   payees: readonly string[],
   found: Found[],
+  timeoutMs: number,
 ): Promise<void> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = AbortSignal.timeout(timeoutMs)
   url.searchParams.set('limit', String(PAGE_SIZE))
   for (let page = 0, offset = 0; page < PAGES; page += 1) {
     url.searchParams.set('offset', String(offset))

@@ -5,6 +5,7 @@ import { fieldsOf, jsonOf, listOf } from '../../kit/loose-json.ts'
 import { type Found, readEntry } from './entry.ts'
 
 const PATHS = ['/.well-known/x402', '/.well-known/x402.json']
+/** Time limit for each path, unless the chain has another one. */
 const TIMEOUT_MS = 2_500
 const MOST_ENTRIES = 300
 
@@ -12,8 +13,11 @@ const MOST_ENTRIES = 300
 export async function readManifests(
   context: Pick<Context, 'config' | 'lookup' | 'log'>,
   origin: string,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Found[]> {
-  const manifests = await Promise.all(PATHS.map((path) => readManifest(context, new URL(path, origin))))
+  const manifests = await Promise.all(
+    PATHS.map((path) => readManifest(context, new URL(path, origin), timeoutMs)),
+  )
   const entries = manifests.flatMap(entriesOf).slice(0, MOST_ENTRIES)
   const found = new Map<string, Found>()
   for (const resource of entries.flatMap((entry) => readEntry(entry, origin) ?? [])) {
@@ -27,11 +31,10 @@ export async function readManifests(
 async function readManifest(
   { config: { allowPrivateHosts }, lookup, log }: Pick<Context, 'config' | 'lookup' | 'log'>,
   url: URL,
+  timeoutMs: number,
 ): Promise<unknown> {
   try {
-    const { status, body } = await guardedFetch({ allowPrivateHosts, lookup }, url, {
-      timeoutMs: TIMEOUT_MS,
-    })
+    const { status, body } = await guardedFetch({ allowPrivateHosts, lookup }, url, { timeoutMs })
     return status === 200 ? jsonOf(body) : undefined
   } catch (error) {
     if (!(error instanceof HostNotAllowed || error instanceof Unreachable)) throw error

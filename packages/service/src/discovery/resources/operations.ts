@@ -39,13 +39,13 @@ const sourcesOf = oncePerProcess((context) => {
   const inCatalogue = turnsOf()
   const onHosts = turnsOf()
   return {
-    catalogue: ({ chainId, contracts }: Chain['config'], payTo: Address) =>
+    catalogue: ({ config: { chainId, contracts }, optionalReadMs }: Chain, payTo: Address) =>
       ask({
         name: `${chainId}/${payTo}`,
-        of: () => inCatalogue(() => askCatalogue(context, payTo, contracts.SplitRouter)),
+        of: () => inCatalogue(() => askCatalogue(context, payTo, contracts.SplitRouter, optionalReadMs)),
       }),
-    manifests: (origin: string) =>
-      ask({ name: origin, of: () => onHosts(() => readManifests(context, origin)) }),
+    manifests: ({ optionalReadMs }: Chain, origin: string) =>
+      ask({ name: origin, of: () => onHosts(() => readManifests(context, origin, optionalReadMs)) }),
   }
 })
 
@@ -61,10 +61,11 @@ function turnsOf() {
 /** A source that does not answer within a few seconds is left out, as if it had nothing. */
 export async function discoverResources(
   context: Context,
-  { config }: Chain,
+  chain: Chain,
   { merchantId, payTos: given }: { merchantId: bigint; payTos: readonly string[] },
 ): Promise<z.output<typeof Discovered>> {
   const asked = given.length > MOST_PAY_TOS ? tooMany() : given.map(readAddress)
+  const { config } = chain
   const { chainId } = config
   const [merchant, endpoints] = await Promise.all([
     findMerchant(context.sql, chainId, merchantId),
@@ -77,8 +78,8 @@ export async function discoverResources(
 
   const sources = sourcesOf(context)
   const [listed, told] = await Promise.all([
-    Promise.all(payTos.map((payTo) => sources.catalogue(config, payTo))),
-    Promise.all(origins.map((origin) => sources.manifests(origin))),
+    Promise.all(payTos.map((payTo) => sources.catalogue(chain, payTo))),
+    Promise.all(origins.map((origin) => sources.manifests(chain, origin))),
   ])
   const shown = showing(config, endpoints)
   const found = new Map<string, { item: Item; bytes: number }>()

@@ -104,7 +104,7 @@ export async function getAgent(
  */
 export async function untilIndexed(
   context: Context,
-  { config: { chainId } }: Chain,
+  { config: { chainId }, optionalReadMs }: Chain,
   agentId: bigint,
   holds: (row: AgentRow) => boolean = () => true,
 ): Promise<void> {
@@ -112,5 +112,6 @@ export async function untilIndexed(
     context,
     () => readAgent(context)({ chainId, agentId }),
     (row) => row !== undefined && holds(row),
+    optionalReadMs,
   ).catch((error: unknown) => context.log.warn({ err: error }, 'could not wait until an agent is indexed'))
 }
