@@ -15,7 +15,7 @@ beforeAll(async () => {
     chainId: 31_476,
     buyers: 30,
     databaseUrl: postgres.url,
-    env: { ANSWER_TIMEOUT_MS: '4000' },
+    env: { ANSWER_TIMEOUT_MS: String(DEADLINE_MS) },
   })
   books = await openBooks(m)
 })
