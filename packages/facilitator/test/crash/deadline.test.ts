@@ -80,7 +80,15 @@ describe('when the time for an answer is over', () => {
     const { body, path } = await nextPurchase(m)
     m.node.setFaults({ hang: 1 })
     const deadlines = holdDeadlines()
+    const { nonce } = body.paymentPayload.payload.authorization
+    let isTried = false
+    m.nodes.intercept = (call) => {
+      isTried ||= call.includes('"eth_call"') && call.includes(nonce.slice(2))
+      return 'pass'
+    }
     const asked = m.settle(body)
+    await eventually(() => isTried).toBe(true)
+    m.nodes.intercept = undefined
     await deadlines.pass(1)
     const { body: answer } = await asked
     m.node.setFaults({})
