@@ -26,7 +26,7 @@ describe('a payer', () => {
     // The first purchase of all takes more gas than those after it.
     expect(await pay(await m.newBuyer(), PRICE)).toMatchObject({ success: true })
   })
-  afterAll(() => m.close())
+  afterAll(() => m?.close())
   // Whatever was used is there again.
   beforeEach(() => toNext(DAY_MS, m))
 
@@ -70,7 +70,7 @@ describe('a merchant', () => {
     m = await startTestFacilitator({ env: { MERCHANT_BUDGET: '30000' } })
     toNext(DAY_MS, m)
   })
-  afterAll(() => m.close())
+  afterAll(() => m?.close())
 
   it('whose budget strangers have used up still sells what pays for its own gas', async () => {
     const strangers: LocalAccount[] = []

@@ -19,7 +19,7 @@ beforeAll(async () => {
   m = await startTestFacilitator()
   buyer = await m.newBuyer()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const plain = (errorReason: string, error: string) => ({ error, errorReason, errorMessage: error })
 

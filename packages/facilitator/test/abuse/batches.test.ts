@@ -18,7 +18,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ env })
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 

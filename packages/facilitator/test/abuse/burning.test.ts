@@ -19,7 +19,7 @@ beforeEach(async () => {
   m = await startTestFacilitator({ env: { LINGER_MS: '200' } })
   toNext(HOUR_MS, m)
 })
-afterEach(() => m.close())
+afterEach(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 

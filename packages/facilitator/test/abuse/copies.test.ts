@@ -31,8 +31,8 @@ beforeAll(async () => {
   books.reviewers.add(other.account.address)
 })
 afterAll(async () => {
-  await second.stop()
-  await m.close()
+  await second?.stop()
+  await m?.close()
 })
 
 const used = { success: false, errorReason: 'invalid_payment', errorMessage: 'authorization already used' }

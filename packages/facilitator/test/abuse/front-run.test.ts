@@ -27,7 +27,7 @@ beforeAll(async () => {
   m = await startTestFacilitator()
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const used = { success: false, errorReason: 'invalid_payment', errorMessage: 'authorization already used' }
 

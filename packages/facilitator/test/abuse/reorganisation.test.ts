@@ -14,7 +14,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ confirmations: CONFIRMATIONS })
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 const standing = async ({ paymentPayload }: Body) => {

@@ -33,9 +33,9 @@ async function startSecond(): Promise<{ leader: FacilitatorProcess; heir: Facili
   const leader = world.facilitator
   // It takes over from one that was killed a moment later: another that is there by then could be quicker.
   const { sql, chainId, relayers } = world.market
-  await eventually(() =>
-    Promise.all(relayers.map(({ address }) => isServed(sql, chainId, address))),
-  ).toEqual(relayers.map(() => true))
+  await eventually(() => Promise.all(relayers.map(({ address }) => isServed(sql, chainId, address)))).toEqual(
+    relayers.map(() => true),
+  )
   return { leader, heir: await world.start() }
 }
 
