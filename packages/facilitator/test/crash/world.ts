@@ -144,7 +144,7 @@ export function holdDeadlines(): Deadlines {
     if (ms === DEADLINE_MS) waiting.push(work)
     return start(work, ms, ...(given as []))
   }
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(watched as typeof setTimeout)
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(watched as unknown as typeof setTimeout)
   return {
     async pass(callers) {
       await eventually(() => waiting.length).toBe(callers)
