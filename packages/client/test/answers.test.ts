@@ -10,7 +10,7 @@ const FINE = answering(200, { repeat: 0.5, one_off: 0.4 })
 const LIMITED = answering(429, { error: 'rate limited' }, { 'retry-after': '0' })
 
 let server: StandIn
-afterEach(() => server.close())
+afterEach(() => server?.close())
 
 async function marketOf(answers: Parameters<typeof standIn>, options: Partial<ReferrerClientOptions> = {}) {
   server = await standIn(...answers)

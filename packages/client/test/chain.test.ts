@@ -25,7 +25,7 @@ beforeAll(async () => {
   client = createPublicClient({ transport: http(m.chains[0]?.chain.rpcUrl, { retryCount: 0 }) })
   manifest = (await m.call('GET', '/.well-known/referrer-agent')).body
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const read = (options: Partial<DeploymentOptions> = {}, node = client) =>
   readDeployment(node, { marketUrl: m.service.url, ...options })

@@ -12,7 +12,7 @@ beforeAll(async () => {
   m = await startTestMarket()
   owner = m.market.accounts.reviewer
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 /** A page of the market in a browser, which keeps the cookie and says where requests are from. */
 function openPage(options: Partial<ReferrerClientOptions> = {}) {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (let count = 0; count < 3; count++) await v.bought()
   await v.m.indexed()
 })
-afterAll(() => v.m.close())
+afterAll(() => v?.m.close())
 
 const all = async <T>(entries: AsyncIterable<T>) => {
   const found: T[] = []

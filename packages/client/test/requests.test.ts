@@ -16,7 +16,7 @@ beforeAll(async () => {
   owner = m.market.accounts.reviewer
   agentId = Number(await newAgent(m, owner))
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.clock.aheadMs = 0
 })

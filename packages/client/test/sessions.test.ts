@@ -12,7 +12,7 @@ beforeAll(async () => {
   m = await startTestMarket()
   owner = m.market.accounts.reviewer
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.clock.aheadMs = 0
 })

@@ -12,7 +12,7 @@ let v: Voting
 beforeAll(async () => {
   v = await startVoting()
 })
-afterAll(() => v.m.close())
+afterAll(() => v?.m.close())
 
 const ballot = async () => ballotOf(v, (await v.bought()).escrowId) as unknown as Ballot
 const pledge = (bps: number) => ({

@@ -14,7 +14,7 @@ let shops: Shops
 beforeAll(async () => {
   shops = await startShops()
 }, PATIENCE_MS)
-afterAll(() => shops.end())
+afterAll(() => shops?.end())
 
 const SERVER = ['--env-file=.env', 'server.js']
 /** Next passes its route handlers the same `Request`. */

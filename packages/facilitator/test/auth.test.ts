@@ -19,7 +19,7 @@ beforeAll(async () => {
   buyer = await m.newBuyer()
   hotKey = await m.newBuyer(0n)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.nodes.intercept = undefined
   return books.audit()

@@ -3,11 +3,10 @@ import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBooks } from './abuse/books.ts'
 import { send } from './asking.ts'
-import { PRICE, startTestFacilitator, type TestFacilitator } from './harness.ts'
+import { DAY_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from './harness.ts'
 
 /** Its fee is 200 base units, and its gas costs 6,000 to 8,000 of them. */
 const CENT = 10_000n
-const DAY_MS = 86_400_000
 
 let m: TestFacilitator
 
@@ -27,11 +26,9 @@ describe('a payer', () => {
     // The first purchase of all takes more gas than those after it.
     expect(await pay(await m.newBuyer(), PRICE)).toMatchObject({ success: true })
   })
-  afterAll(() => m.close())
+  afterAll(() => m?.close())
   // Whatever was used is there again.
-  beforeEach(() => {
-    m.clock.aheadMs += DAY_MS
-  })
+  beforeEach(() => toNext(DAY_MS, m))
 
   it('that has used up its budget is told when it starts anew, and nobody else is held up', async () => {
     const [buyer, other] = [await m.newBuyer(), await m.newBuyer()]
@@ -71,8 +68,9 @@ describe('a payer', () => {
 describe('a merchant', () => {
   beforeAll(async () => {
     m = await startTestFacilitator({ env: { MERCHANT_BUDGET: '30000' } })
+    toNext(DAY_MS, m)
   })
-  afterAll(() => m.close())
+  afterAll(() => m?.close())
 
   it('whose budget strangers have used up still sells what pays for its own gas', async () => {
     const strangers: LocalAccount[] = []

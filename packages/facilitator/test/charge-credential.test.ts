@@ -17,7 +17,7 @@ beforeAll(async () => {
   agentId = await m.newAgent(m.market.accounts.buyer)
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => books.audit())
 
 const charge = (body: unknown, as?: LocalAccount) =>

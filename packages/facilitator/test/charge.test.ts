@@ -11,7 +11,7 @@ let m: Charging
 beforeAll(async () => {
   m = await startCharging()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 beforeEach(() => {
   m.shop.offer = requirementsOf(m.till, PRICE)
 })

@@ -41,7 +41,7 @@ beforeAll(async () => {
   code7702 = await deploySimple7702(m.market)
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 /** With money for ten purchases. */
 async function safe(owners = 1): Promise<Safe> {

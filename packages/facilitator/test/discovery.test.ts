@@ -21,6 +21,7 @@ const FOUND = {
   pagination: { limit: 1, cursor: null },
 }
 
+const start = Date.now()
 let m: TestFacilitator
 let marketplace: Server
 let marketUrl: string
@@ -34,10 +35,17 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(marketplace, 'listening')
   marketUrl = `http://127.0.0.1:${(marketplace.address() as AddressInfo).port}`
-  m = await startTestFacilitator({ env: { MARKET_URL: marketUrl, TRUSTED_PROXIES: '127.0.0.1' } })
+  m = await startTestFacilitator({
+    env: { MARKET_URL: marketUrl, TRUSTED_PROXIES: '127.0.0.1' },
+    // What is kept for seconds is forgotten when a test says so, and no answer of ours comes too late on a busy machine.
+    overrides: {
+      clock: () => start + (m?.clock.aheadMs ?? 0),
+      fetch: (input, init) => fetch(input, { ...init, signal: null }),
+    },
+  })
 })
 afterAll(async () => {
-  await m.close()
+  await m?.close()
   marketplace.closeAllConnections()
   marketplace.close()
 })

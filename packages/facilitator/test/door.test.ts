@@ -12,7 +12,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ relayers: 2 })
   buyer = await m.newBuyer()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.nodes.intercept = undefined
 })

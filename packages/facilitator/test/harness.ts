@@ -249,6 +249,14 @@ export async function startTestFacilitator(options: HarnessOptions = {}): Promis
   return test
 }
 
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
+
+/** To the first second of the next hour or day: a test that begins in the last one would lose what it has counted. */
+export function toNext(spanMs: number, { clock }: TestFacilitator): void {
+  clock.aheadMs += spanMs - ((Date.now() + clock.aheadMs) % spanMs)
+}
+
 function joinDatabase(url: string): TestDatabase {
   const sql = connect(url, { max: 5, name: 'referrer tests' })
   return { url, sql, drop: () => sql.end({ timeout: 1 }) }

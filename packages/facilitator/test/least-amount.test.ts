@@ -7,7 +7,7 @@ let m: Charging
 beforeAll(async () => {
   m = await startCharging()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const LEAST = 'at least 10000 base units (0.01 USDC) is settled on eip155:31337'
 const sentByRelayer = () => m.chain.client.getTransactionCount({ address: m.relayers[0].address })

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const document = (await m.call('GET', '/openapi.json')).body
   operations = new Map(operationsOf(document).map((operation) => [operation.name, operation]))
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 let operations: Map<string, Operation>
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   shop.close()
   shop.closeAllConnections()
-  await m.close()
+  await m?.close()
 })
 afterEach(() => books.audit())
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   document = (await m.call('GET', '/openapi.json')).body
   operations = new Map(operationsOf(document).map((operation) => [operation.name, operation]))
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 describe('the OpenAPI document of the facilitator', () => {
   it('has nothing that other people’s linters find wrong', async () => {

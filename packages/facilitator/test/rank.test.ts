@@ -46,7 +46,7 @@ beforeAll(async () => {
   books = await openBooks(m)
 })
 afterAll(async () => {
-  await m.close()
+  await m?.close()
   marketplace.closeAllConnections()
   marketplace.close()
 })

@@ -23,7 +23,7 @@ beforeAll(async () => {
   buyer = m.market.accounts.buyer
   for (const { address } of [buyer, m.reviewer.account]) await mintUsdc(m.market, address, 1_000_000_000n)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.clock.aheadMs = 0
   return books.audit()

@@ -53,9 +53,9 @@ beforeAll(async () => {
   restored = await m.startAnother({ DATABASE_URL: database.url })
 })
 afterAll(async () => {
-  await restored.stop()
-  await database.drop()
-  await m.close()
+  await restored?.stop()
+  await database?.drop()
+  await m?.close()
   rmSync(directory, { recursive: true })
 })
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   buyer = m.market.accounts.buyer
   await mintUsdc(m.market, buyer.address, 1_000_000_000n)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.clock.aheadMs = 0
   return books.audit()

@@ -14,7 +14,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ buyers: 1 })
   buyer = await m.newBuyer()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const MARKET = 'http://market.test'
 const readiness = async ({ url }: Facilitator) => {
@@ -76,7 +76,7 @@ describe('a facilitator whose nodes answer wrongly is not ready, until they answ
     const CHAINS = JSON.stringify([{ ...chain, maxHeadAgeSeconds: 3_600 }])
     other = await m.startAnother({ CHAINS }, { fetch: lying })
   })
-  afterAll(() => other.stop())
+  afterAll(() => other?.stop())
 
   test.each([
     [

@@ -58,8 +58,8 @@ afterEach(async () => {
   for (const each of books) await each.audit()
 })
 afterAll(async () => {
-  await m.close()
-  await chainThere.close()
+  await m?.close()
+  await chainThere?.close()
 })
 
 /** The same keys sign the links of both chains: only the links themselves tell them apart. */

@@ -6,7 +6,7 @@ import { HTTPFacilitatorClient } from '@x402/core/server'
 import { SettleError, VerifyError } from '@x402/core/types'
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Facilitator } from '../src/facilitator.ts'
+import type { Facilitator, Overrides } from '../src/facilitator.ts'
 import { send } from './asking.ts'
 import { startTestFacilitator, type TestFacilitator } from './harness.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   m = await startTestFacilitator()
   buyer = await m.newBuyer()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const plain = (errorReason: string, error: string) => ({ error, errorReason, errorMessage: error })
 
@@ -56,7 +56,8 @@ describe.each(PATHS)('a request to %s', (path) => {
 
   it('too many', async () => {
     const settings = { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '1' }
-    await other(settings, async ({ url }) => {
+    const now = Date.now()
+    await other(settings, { clock: () => now }, async ({ url }) => {
       const answers = [await send(url, 'POST', path), await send(url, 'POST', path)]
       const error = 'rate limited'
       const said = saidBy(path, 'settle_failed', error, retryable)
@@ -107,7 +108,7 @@ describe.each(['/settle', '/verify'])('a payment that is sent to %s', (path) => 
   })
 
   it('and fails inside: nobody says that nothing was sent', async () => {
-    await other({}, async ({ url, context }) => {
+    await other({}, {}, async ({ url, context }) => {
       context.recovery = {
         ...context.recovery,
         recoverAddress: async () => {
@@ -173,8 +174,12 @@ describe('the official client', () => {
   })
 })
 
-async function other(env: Record<string, string>, use: (facilitator: Facilitator) => Promise<void>) {
-  const facilitator = await m.startAnother(env)
+async function other(
+  env: Record<string, string>,
+  overrides: Overrides,
+  use: (facilitator: Facilitator) => Promise<void>,
+) {
+  const facilitator = await m.startAnother(env, overrides)
   try {
     await use(facilitator)
   } finally {

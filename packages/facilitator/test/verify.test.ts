@@ -15,7 +15,7 @@ beforeAll(async () => {
   books = await openBooks(m)
   buyer = await m.newBuyer()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 afterEach(() => {
   m.nodes.intercept = undefined
   return books.audit()

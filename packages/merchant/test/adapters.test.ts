@@ -33,7 +33,7 @@ beforeAll(async () => {
 const { Request, Response } = globalThis
 afterAll(async () => {
   Object.assign(globalThis, { Request, Response })
-  await world.close()
+  await world?.close()
 })
 beforeEach(() => world.facilitator.says(settledBy()))
 

@@ -52,8 +52,8 @@ afterAll(async () => {
     server.close()
     server.closeAllConnections()
   }
-  await facilitator.close()
-  await m.close()
+  await facilitator?.close()
+  await m?.close()
 })
 
 async function listen(server: Server, path: string): Promise<string> {
@@ -219,11 +219,11 @@ it.each(['hono', 'express'] as const)(
 )
 
 it('the official client finds what it searches for', async () => {
-  await listed()
+  const entry = await entryOf(products.hono)
   const { resources } = await until(async () => {
     m.clock.aheadMs += 60_000
     const found = await bazaar().search({ query: 'what is the weather?' })
-    return found.resources.length > 0 ? found : undefined
+    return found.resources.some(({ resource }) => resource === entry.resource) ? found : undefined
   }, 'the products to be found')
   // The facilitator keeps each answer for seconds, in which hours go by on the clock of the service and the shop is asked again.
   const lastUpdated = expect.any(String)

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   server.close()
-  await world.close()
+  await world?.close()
 })
 beforeEach(() => {
   listener = nodeHandler(shopOf(world))

@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'referrer-commands-'))
 }, PATIENCE_MS)
 afterAll(async () => {
-  await sandbox.end()
+  await sandbox?.end()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -82,7 +82,7 @@ afterAll(async () => {
     server.close()
     server.closeAllConnections()
   }
-  await m.close()
+  await m?.close()
 })
 
 interface Shop {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close()
   server.closeAllConnections()
-  await m.close()
+  await m?.close()
 })
 
 async function sell(request: Request): Promise<Response> {

@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close()
   server.closeAllConnections()
-  await m.close()
+  await m?.close()
 })
 
 function shopOf(changes: Partial<ReferralConfig> = {}) {

@@ -23,7 +23,7 @@ let world: World
 beforeAll(async () => {
   world = await startWorld()
 })
-afterAll(() => world.close())
+afterAll(() => world?.close())
 
 const ask = (headers: Record<string, string> = {}, method = 'GET') =>
   new Request(ENDPOINT, { method, headers })

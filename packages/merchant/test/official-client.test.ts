@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   server.close()
-  await world.close()
+  await world?.close()
 })
 beforeEach(() => world.facilitator.says(settledBy()))
 

@@ -55,7 +55,7 @@ afterAll(async () => {
     server.close()
     server.closeAllConnections()
   }
-  await m.close()
+  await m?.close()
 })
 
 async function listen(server: Server): Promise<string> {
@@ -313,7 +313,7 @@ describe('at a facilitator that wants signed settlements', () => {
   beforeAll(async () => {
     strict = await m.startAnother({ SETTLEMENT_AUTH: 'required' })
   })
-  afterAll(() => strict.stop())
+  afterAll(() => strict?.stop())
 
   it('a shop with a key that may settle for it sells', async () => {
     const signingKey = privateKeyOf(m.merchant.account)

@@ -23,7 +23,7 @@ let world: World
 beforeAll(async () => {
   world = await startWorld()
 })
-afterAll(() => world.close())
+afterAll(() => world?.close())
 beforeEach(() => world.facilitator.says(settledBy()))
 
 const network = () => `eip155:${world.local.chain.id}`

@@ -21,7 +21,7 @@ let world: World
 beforeAll(async () => {
   world = await startWorld()
 })
-afterAll(() => world.close())
+afterAll(() => world?.close())
 beforeEach(() => world.facilitator.says(settledBy()))
 
 const envelopeOf = (asked: Asked | undefined) => JSON.parse(asked?.text ?? 'null')

@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close()
   server.closeAllConnections()
-  await m.close()
+  await m?.close()
 })
 
 const linked = (token = m.till.attributionToken) => ({

@@ -63,8 +63,8 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(children.map(({ exited }) => exited))
-  await chain.close()
-  await database.drop()
+  await chain?.close()
+  await database?.drop()
   rmSync(directory, { recursive: true })
 })
 

@@ -128,7 +128,7 @@ describe('a purchase at a shop', () => {
     const opened = await fetch(`${service.url}/r/${token}`, { headers, redirect: 'manual' })
     expect(opened.headers.get('x-request-id')).toBe(id)
     const { transaction } = await buy(headers)
-    expect(told(lines.service, id)).toContain(`request /r/${token}`)
+    await expect.poll(() => told(lines.service, id)).toContain(`request /r/${token}`)
     await expect
       .poll(() => told(lines.facilitator, id))
       .toEqual(
@@ -154,14 +154,13 @@ describe('a purchase at a shop', () => {
   it("continues the buyer's trace from the facilitator's door to the chain", async () => {
     const isOf = (name: string) => (span: ReceivedSpan) => span.traceId === trace && span.name === name
     const confirming = await spanOf(isOf('transaction confirm'), 'a transaction that becomes final')
-    expect(pathTo(confirming)).toEqual([
-      'facilitator: POST /settle',
-      'facilitator: transaction',
-      'facilitator: transaction confirm',
-    ])
-    const names = receiver.spans.filter(({ traceId }) => traceId === trace).map(({ name }) => name)
+    // Spans are sent when they have ended: what is above comes later.
+    await expect
+      .poll(() => pathTo(confirming))
+      .toEqual(['facilitator: POST /settle', 'facilitator: transaction', 'facilitator: transaction confirm'])
+    const names = () => receiver.spans.filter(({ traceId }) => traceId === trace).map(({ name }) => name)
     for (const name of ['settlement queued', 'settlement enqueued', 'rpc eth_call', 'postgres transaction'])
-      expect(names).toContain(name)
+      await expect.poll(names).toContain(name)
   })
 })
 
@@ -173,7 +172,7 @@ describe('a charge through the service', () => {
       expect.objectContaining({ success: true }),
     ])
     expect(response.headers.get('x-request-id')).toBe('charge-1')
-    expect(told(lines.service, 'charge-1')).toContain('request /mpp/charge')
+    await expect.poll(() => told(lines.service, 'charge-1')).toContain('request /mpp/charge')
     await expect
       .poll(() => told(lines.facilitator, 'charge-1'))
       .toEqual(expect.arrayContaining(['request /mpp/charge', 'sending', 'sender mined', 'sender confirmed']))
@@ -187,13 +186,15 @@ describe('a charge through the service', () => {
       'a transaction that is mined',
     )
     const { host } = new URL(place.facilitatorUrl)
-    expect(pathTo(mining)).toEqual([
-      'service: POST /mpp/charge',
-      `service: POST ${host}`,
-      'facilitator: POST /mpp/charge',
-      'facilitator: transaction',
-      'facilitator: transaction mine',
-    ])
+    await expect
+      .poll(() => pathTo(mining))
+      .toEqual([
+        'service: POST /mpp/charge',
+        `service: POST ${host}`,
+        'facilitator: POST /mpp/charge',
+        'facilitator: transaction',
+        'facilitator: transaction mine',
+      ])
   })
 
   it('gets an id of its own where the given one is not valid', async () => {
@@ -258,22 +259,22 @@ describe('the metrics that alerts and dashboards name', () => {
         }
       }
     }
+    const missing = () =>
+      readQueries().flatMap(({ place: where, expr }) =>
+        namedIn(expr).flatMap(({ metric, labels }) => {
+          if (FOREIGN.has(metric)) return []
+          const exposed = known.get(metric)
+          if (!exposed) return [`${where}: ${metric}`]
+          return [...labels]
+            .filter((label) => !exposed.has(label) && !TARGET.includes(label))
+            .map((label) => `${where}: ${metric}{${label}}`)
+        }),
+      )
     await expect
       .poll(async () => {
         await read()
-        return known.get('referrer_account_balance_wei')?.size
+        return { labels: known.get('referrer_account_balance_wei')?.size, missing: missing() }
       })
-      .toBe(3)
-    const missing = readQueries().flatMap(({ place: where, expr }) =>
-      namedIn(expr).flatMap(({ metric, labels }) => {
-        if (FOREIGN.has(metric)) return []
-        const exposed = known.get(metric)
-        if (!exposed) return [`${where}: ${metric}`]
-        return [...labels]
-          .filter((label) => !exposed.has(label) && !TARGET.includes(label))
-          .map((label) => `${where}: ${metric}{${label}}`)
-      }),
-    )
-    expect(missing).toEqual([])
+      .toEqual({ labels: 3, missing: [] })
   })
 })

@@ -18,7 +18,9 @@ let second: TestSigner
 const SIGNER_STATE_DIR = newStateDir()
 const program = new URL('program.ts', import.meta.url)
 const start = (env: Record<string, string> = {}) =>
-  startSigner({ ...w.env, SIGNER_STATE_DIR, ...env }, { program })
+  startSigner({ ...w.env, SIGNER_STATE_DIR, TIMEOUTS: JSON.stringify(IMPATIENT), ...env }, { program })
+/** Of what does not come. */
+const IMPATIENT = { settled: 1_000, indexed: 1_000 }
 
 beforeAll(async () => {
   w = await startWorld(36)
@@ -109,7 +111,11 @@ describe('a shop gets nothing', () => {
       response.writeHead(302, { location: `${w.buying.url}/inside` }).end()
     expect(await refusal()).toBe('phase 1: expected 402, got 302; nothing was paid')
     w.buying.behave = () => {}
-    expect(await refusal()).toBe('phase 1: the shop gives no answer (timed out); nothing was paid')
+    const hasty = await start({ TIMEOUTS: JSON.stringify({ ...IMPATIENT, probe: 1_000 }) })
+    expect(await hasty.refusal('pay_for_product', await order(wallet))).toBe(
+      'phase 1: the shop gives no answer (timed out); nothing was paid',
+    )
+    await hasty.client.close()
     w.buying.behave = (_request, response) => response.writeHead(402).end(Buffer.alloc(50_000_000, ' '))
     expect(await refusal()).toContain('phase 1: the shop gives no answer (more than')
     expect(w.buying.asked).toHaveLength(3)
@@ -247,9 +253,11 @@ describe('after paying', () => {
   it('silence, a redirect and an endless answer end, and tell where the money is', async () => {
     const [silent, led, flooded] = [w.next(), w.next(), w.next()]
     w.buying.behave = (request, _response, honest) => (isPayment(request) ? undefined : honest())
-    expect(await second.refusal('pay_for_product', await order(silent))).toMatch(
+    const hasty = await start({ TIMEOUTS: JSON.stringify({ ...IMPATIENT, pay: 1_000 }) })
+    expect(await hasty.refusal('pay_for_product', await order(silent))).toMatch(
       /^phase 2: the shop gives no answer \(timed out\)\. Nothing has been paid so far/,
     )
+    await hasty.client.close()
     w.buying.behave = (request, response, honest) =>
       isPayment(request) ? response.writeHead(307, { location: w.m.facilitator.url }).end() : honest()
     expect(await second.refusal('pay_for_product', await order(led))).toMatch(
@@ -534,7 +542,7 @@ describe('a purchase is made once', () => {
         w.buying.behave = undefined
       }
       await expect(dying.call('pay_for_product', await order(wallet, more))).rejects.toThrow()
-      await expect.poll(() => w.buying.behave, { timeout: 20_000 }).toBeUndefined()
+      await expect.poll(() => w.buying.behave, { timeout: 50_000 }).toBeUndefined()
       // Another product is another purchase, and what is to be told of the first is kept.
       await signer.must('pay_for_product', await order(wallet, { ref_link: otherLink }))
       expect(await signer.refusal('pay_for_product', await order(wallet, more))).toMatch(

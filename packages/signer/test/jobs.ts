@@ -112,7 +112,7 @@ export async function startJobs(): Promise<Jobs> {
     await must(
       m.call('POST', '/v1/merchant/product', { as: accounts.merchant, body: { ...body, endpoint_url } }),
     )
-    for (let count = 0; count < 2; count += 1) {
+    for (let count = 0; count < REVIEWS; count += 1) {
       const { owner, agentId } = await newcomer(m)
       await must(setCashbackRate(m, owner, { agentId, bps: 1_000 }))
       await write(m, { owner, agentId }, product)
@@ -124,11 +124,12 @@ export async function startJobs(): Promise<Jobs> {
     // The tool takes five calls a second.
     await sleep(250)
     const { structured } = await place.mcp.call('discover_products', { intent: WANT, category: 'sky' })
-    const products: Found[] = structured.products
+    const products: Found[] = structured?.products ?? []
     return (
       products.length === 2 &&
       products.every(
-        ({ price_usdc, reviews }) => price_usdc && reviews?.every(({ ref_link }) => ref_link !== ''),
+        ({ price_usdc, reviews }) =>
+          price_usdc && reviews?.length === REVIEWS && reviews.every(({ ref_link }) => ref_link !== ''),
       )
     )
   }, 'two products with prices and links')
@@ -136,6 +137,8 @@ export async function startJobs(): Promise<Jobs> {
   return jobs
 }
 
+/** Of each of both products. */
+const REVIEWS = 2
 export const WANT = 'when does the sun set in Tokyo'
 const TEXTS = { name: 'Sunset times', description: 'When the sun sets in a city', category: 'sky' }
 

@@ -10,6 +10,8 @@ let w: World
 const signers: TestSigner[] = []
 const program = new URL('program.ts', import.meta.url)
 const DAY_MS = 86_400_000
+/** Of what does not come. */
+const IMPATIENT = JSON.stringify({ settled: 1_000, indexed: 1_000 })
 /** It is noon for signers whose day is counted, so that no midnight comes in between; the marketplace refuses such a clock. */
 const TO_NOON_MS = DAY_MS / 2 - (Date.now() % DAY_MS)
 const atNoon = (days = 0) => ({
@@ -33,7 +35,7 @@ afterEach(async () => {
 })
 
 async function start(env: Record<string, string> = {}): Promise<TestSigner> {
-  const signer = await startSigner({ ...w.env, ...env }, { program })
+  const signer = await startSigner({ ...w.env, TIMEOUTS: IMPATIENT, ...env }, { program })
   signers.push(signer)
   return signer
 }

@@ -1,4 +1,4 @@
-// The signer with little patience, whose clock may be ahead by AHEAD_MS; with DIES it is killed where a payment is written down and not sent yet.
+// The signer with other time limits (TIMEOUTS), whose clock may be ahead by AHEAD_MS; with DIES it is killed where a payment is written down and not sent yet.
 import { guardedFetch, systemLookup } from '@referrer/net'
 import type { Context } from '../src/context.ts'
 import { main } from '../src/main.ts'
@@ -10,6 +10,6 @@ const get: Context['get'] = (url, { isOurs: _, ...options }) => {
 
 await main(process.argv.slice(2), {
   now: () => Date.now() + Number(process.env.AHEAD_MS ?? 0),
-  timeouts: { probe: 2_000, pay: 4_000, settled: 1_000, indexed: 1_000 },
+  timeouts: JSON.parse(process.env.TIMEOUTS ?? '{}'),
   ...(process.env.DIES && { get }),
 })

@@ -339,7 +339,7 @@ describe('a runner that is killed', () => {
         const last = await lastEscrow()
         await dying.ended
         place.before = undefined
-        await expect.poll(lastEscrow, { timeout: 20_000 }).toBe(last + 1)
+        await expect.poll(lastEscrow, { timeout: 50_000 }).toBe(last + 1)
         expect((await once())[0]).toBe(0)
       }),
     ).toEqual([1, PRICE])
@@ -369,7 +369,7 @@ it('polls for an hour with one signature, and says only what is new', async () =
     else signed += 1
   }
   const runner = await start(['--every', '1s'])
-  await expect.poll(() => polls.length, { timeout: 20_000 }).toBeGreaterThan(2)
+  await expect.poll(() => polls.length, { timeout: 50_000 }).toBeGreaterThan(2)
   expect(signed).toBe(1)
   expect(runner.said().match(/no pending intents/g)).toHaveLength(1)
   const intentId = await queue()

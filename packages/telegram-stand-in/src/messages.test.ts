@@ -12,7 +12,7 @@ describe('messages of a bot', () => {
     telegram = await startTelegram()
     api = new Api(telegram.token, { apiRoot: telegram.url })
   })
-  afterAll(() => telegram.close())
+  afterAll(() => telegram?.close())
   beforeEach(() => {
     alice = telegram.user({ firstName: 'Alice', username: 'alice' })
     alice.say('/start')

@@ -18,6 +18,8 @@ import {
   type LocalAccount,
   parseGwei,
 } from 'viem'
+import type { Facilitator } from '../../src/facilitator.ts'
+import type { State } from '../../src/settlement/states.ts'
 import { type Answer, send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
 import type { TestFacilitator } from '../harness.ts'
@@ -173,6 +175,22 @@ export async function waitingAt({ url }: { url: string }, count: number): Promis
     const figures = await (await fetch(`${url}/metrics`)).text()
     return figures.match(/^referrer_payments_in_progress\{route="\/settle"\} (\d+)$/m)?.[1]
   }).toBe(String(count))
+}
+
+/** Until a payment has come so far at this facilitator, from now on. */
+export function reached({ context }: Facilitator, state: State): Promise<void> {
+  const { tracing } = context
+  const { promise, resolve } = Promise.withResolvers<void>()
+  context.tracing = {
+    ...tracing,
+    run(name, attributes, work) {
+      if (name === `settlement ${state}`) resolve()
+      return tracing.run(name, attributes, work)
+    },
+  }
+  return promise.finally(() => {
+    context.tracing = tracing
+  })
 }
 
 export interface OtherReviewer {

@@ -12,7 +12,7 @@ let salts = 0
 beforeAll(async () => {
   m = await startTestFacilitator()
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 /** The buyer settles the purchase on these terms, and then pays a shop with the same authorisation as if its nonce were by chance. */
 async function settledByBuyer(change: Partial<AttributionToken.Terms>): Promise<Body> {

@@ -1,7 +1,7 @@
 import { mintUsdc } from '@referrer/contracts/local'
 import { type Hash, type LocalAccount, numberToHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import { HOUR_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
 import { act, betweenBlocks, block, cancellation, inOneBatch, type Settle, waitingAt } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ env })
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 
@@ -58,6 +58,7 @@ describe('a payer with money for one of two payments', () => {
 
   /** The second is good on every block that there is when it is tried out, and fails in its own. */
   async function failOnce(price: bigint): Promise<LocalAccount> {
+    toNext(HOUR_MS, m)
     const buyer = await m.newBuyer(price)
     const pay = async () => settle(await m.payload(buyer, { amount: price }))
     const answers = await betweenBlocks(m, async ({ sent, mine }) => {

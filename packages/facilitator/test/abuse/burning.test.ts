@@ -3,7 +3,7 @@ import { mintUsdc } from '@referrer/contracts/local'
 import { type Address, type Hash, type Hex, type LocalAccount, numberToHex, parseGwei } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import { HOUR_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
 import { betweenBlocks, inOneBatch, type Settle } from './acts.ts'
 import { FICKLE, GREEDY, ownedBy, proxyOf, SLEEPER } from './wallets.ts'
@@ -11,15 +11,15 @@ import { FICKLE, GREEDY, ownedBy, proxyOf, SLEEPER } from './wallets.ts'
 /** The usual hourly budget, and what wallets of one code may burn of it. */
 const BUDGET = 6_000_000n
 const OF_ONE_CODE = BUDGET / 4n
-const HOUR_MS = 3_600_000
 
 let m: TestFacilitator
 const owner = privateKeyToAccount(generatePrivateKey())
 
 beforeEach(async () => {
   m = await startTestFacilitator({ env: { LINGER_MS: '200' } })
+  toNext(HOUR_MS, m)
 })
-afterEach(() => m.close())
+afterEach(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 

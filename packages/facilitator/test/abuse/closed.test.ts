@@ -14,7 +14,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ env: { LINGER_MS: '200' } })
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 const payer = () => m.newBuyer(2n * PRICE)

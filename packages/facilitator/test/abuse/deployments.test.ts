@@ -22,12 +22,11 @@ import {
 } from '../../src/settlement/accounts.ts'
 import { type Answer, send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
-import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import { HOUR_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
 import { act, betweenBlocks, type Deed, send } from './acts.ts'
 import { TURNCOAT } from './wallets.ts'
 
-const HOUR_MS = 3_600_000
 const STOP: Hex = '0x00'
 const REVERT: Hex = '0x600080fd'
 
@@ -38,15 +37,9 @@ beforeAll(async () => {
   m = await startTestFacilitator({ env: { WALLET_FACTORIES: safeFactory() } })
   safes = await deploySafeContracts(m.market)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 // Whatever was counted counts no more.
-beforeEach(() => nextHour())
-
-/** To its first second: a test that begins in the last one would lose what it has counted. */
-function nextHour(): void {
-  const now = Date.now() + m.clock.aheadMs
-  m.clock.aheadMs += HOUR_MS - (now % HOUR_MS)
-}
+beforeEach(() => toNext(HOUR_MS, m))
 
 async function wallet(setUpBy?: Address): Promise<Safe> {
   const made = foreseeSafe(m.market, safes, 1, setUpBy)
@@ -319,7 +312,7 @@ describe('the limit of deployments that are not paid for', () => {
     })
     await failInBlock()
     const gas = await counted()
-    nextHour()
+    toNext(HOUR_MS, m)
 
     await withAnother({ DEPLOYMENT_GAS_PER_HOUR: String(6n * gas) }, async (another) => {
       await failInBlock(another)
@@ -334,7 +327,7 @@ describe('the limit of deployments that are not paid for', () => {
       const elsewhere = await m.payload(await wallet(), { attributionToken })
       expect(await settle(elsewhere, another)).toMatchObject({ success: true })
       expect((await accountOf(ALL)).burned).toBe(0n)
-      nextHour()
+      toNext(HOUR_MS, m)
       expect(await settle(await m.payload(shutOut), another)).toMatchObject({ success: true })
     })
   })

@@ -5,20 +5,19 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
-import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
+import { DAY_MS, HOUR_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { betweenBlocks, inOneBatch, send } from './acts.ts'
+import { betweenBlocks, inOneBatch, type Settle, send } from './acts.ts'
 import { FICKLE, ownedBy } from './wallets.ts'
 
 const CENT = 10_000n
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 
 let m: TestFacilitator
-afterEach(() => m.close())
+afterEach(() => m?.close())
 
 const start = async (env: Record<string, string> = {}) => {
   m = await startTestFacilitator({ env: { LINGER_MS: '200', ...env } })
+  toNext(DAY_MS, m)
 }
 const settle = async (body: Body) => (await m.settle(body)).body
 const payments = (buyer: LocalAccount, count: number, amount = PRICE) =>
@@ -33,13 +32,16 @@ async function empty(buyer: LocalAccount): Promise<void> {
 
 /** Pays, and empties itself before the block; what others send shares it. */
 async function failing(buyer: LocalAccount, bodies: Body[], others: Body[] = []) {
-  return betweenBlocks(m, async ({ sent, mine }) => {
-    const settling = [...bodies, ...others].map(settle)
-    await sent(settling.length)
-    await empty(buyer)
-    await mine()
-    return Promise.all(settling)
-  })
+  const all = [...bodies, ...others]
+  const settleBetween = (settle: Settle) =>
+    betweenBlocks(m, async ({ sent, mine }) => {
+      const settling = all.map(settle)
+      await sent(settling.length)
+      await empty(buyer)
+      await mine()
+      return Promise.all(settling)
+    })
+  return inOneBatch(m, all.length, settleBetween)
 }
 
 async function accountOf(kind: string, id: Hex) {
@@ -151,7 +153,8 @@ describe('gas that a wallet burned', () => {
   it('stays with the code that burned it, whatever the wallet runs when it tries again', async () => {
     await start()
     const from = await wallet(FICKLE)
-    const body = await m.payload(owner, { from })
+    // It outlives the hour.
+    const body = await m.payload(owner, { from, validBefore: 2n ** 40n })
     expect(await settle(body)).toMatchObject({ success: false })
     await m.chain.client.setCode({ address: from, bytecode: ownedBy(owner.address) })
     m.clock.aheadMs += HOUR_MS

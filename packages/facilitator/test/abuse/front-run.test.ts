@@ -8,8 +8,10 @@ import {
   act,
   betweenBlocks,
   cancellation,
+  inOneBatch,
   openMerchant,
   otherReviewer,
+  type Settle,
   send,
   settlement,
   submission,
@@ -22,11 +24,10 @@ let books: Books
 const left: { payer: Address; amount: bigint }[] = []
 
 beforeAll(async () => {
-  // Long enough that what comes together leaves together.
-  m = await startTestFacilitator({ env: { LINGER_MS: '200' } })
+  m = await startTestFacilitator()
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const used = { success: false, errorReason: 'invalid_payment', errorMessage: 'authorization already used' }
 
@@ -114,15 +115,17 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
 
   it('costs the others of its batch nothing', async () => {
     const [front, ...others] = [await payment(), await payment(), await payment()]
-    const answers = await betweenBlocks(m, async ({ sent, mine }) => {
-      const settling = [front, ...others].map(({ body }) => m.settle(body))
-      await sent(3)
-      await send(m, submission(m, front.body))
-      await mine()
-      await sent(4)
-      await mine()
-      return (await Promise.all(settling)).map(({ body }) => body)
-    })
+    const settleBetween = (settle: Settle) =>
+      betweenBlocks(m, async ({ sent, mine }) => {
+        const settling = [front, ...others].map(({ body }) => settle(body))
+        await sent(3)
+        await send(m, submission(m, front.body))
+        await mine()
+        await sent(4)
+        await mine()
+        return Promise.all(settling)
+      })
+    const answers = await inOneBatch(m, 3, settleBetween)
     expect(answers.map(({ success }) => success)).toEqual([true, true, true])
     expect(answers[1].transaction).toBe(answers[2].transaction)
     expect(answers[0].transaction).not.toBe(answers[1].transaction)
@@ -262,13 +265,15 @@ describe('a cancelled authorisation', () => {
   it('takes nobody of its batch down', async () => {
     const [gone, ...others] = [await payment(), await payment(), await payment()]
     const cancel = await cancellation(m, gone.buyer, gone.body)
-    const answers = await betweenBlocks(m, async ({ sent, mine }) => {
-      const settling = [gone, ...others].map(({ body }) => m.settle(body))
-      await sent(3)
-      await send(m, cancel)
-      await mine()
-      return (await Promise.all(settling)).map(({ body }) => body)
-    })
+    const settleBetween = (settle: Settle) =>
+      betweenBlocks(m, async ({ sent, mine }) => {
+        const settling = [gone, ...others].map(({ body }) => settle(body))
+        await sent(3)
+        await send(m, cancel)
+        await mine()
+        return Promise.all(settling)
+      })
+    const answers = await inOneBatch(m, 3, settleBetween)
     expect(answers.map(({ success }) => success)).toEqual([false, true, true])
     await books.audit({ left })
   })

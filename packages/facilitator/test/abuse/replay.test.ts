@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Promise.all([shop.kill(), sister.kill()])
-  await m.close()
+  await m?.close()
 })
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')

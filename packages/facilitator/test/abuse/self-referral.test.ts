@@ -13,7 +13,7 @@ beforeAll(async () => {
   m = await startTestFacilitator({ env: { LINGER_MS: '200' } })
   books = await openBooks(m)
 })
-afterAll(() => m.close())
+afterAll(() => m?.close())
 
 const settle = async (body: Body) => (await m.settle(body)).body
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Books, openBooks } from '../abuse/books.ts'
-import { send } from '../asking.ts'
+import { type Answer, send } from '../asking.ts'
 import { eventually } from '../eventually.ts'
 import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { expectNothingOpen, nextPurchase, toldBy } from './world.ts'
+import { DEADLINE_MS, expectNothingOpen, holdDeadlines, nextPurchase, toldBy } from './world.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -13,10 +13,11 @@ beforeAll(async () => {
   m = await startTestFacilitator({
     chainId: 31_475,
     buyers: 8,
-    env: { ANSWER_TIMEOUT_MS: '4000' },
+    env: { ANSWER_TIMEOUT_MS: String(DEADLINE_MS) },
   })
   books = await openBooks(m)
 })
+afterEach(() => vi.restoreAllMocks())
 afterAll(() => m?.close())
 
 const standing = async (path: string) => (await m.call('GET', path)).body
@@ -31,9 +32,12 @@ describe('when the time for an answer is over', () => {
     const sent = await nextPurchase(m)
     const waiting = await nextPurchase(m)
     const before = toldBy(m, 'broadcast')
-    const asked = settle(sent.body)
+    const deadlines = holdDeadlines()
+    const asked = [settle(sent.body)]
     await eventually(() => toldBy(m, 'broadcast')).toBe(before + 1)
-    const [first, copy, behind] = await Promise.all([asked, settle(sent.body), settle(waiting.body)])
+    asked.push(settle(sent.body), settle(waiting.body))
+    await deadlines.pass(3)
+    const [first, copy, behind] = (await Promise.all(asked)) as [Answer, Answer, Answer]
     const { transactions } = await client.getBlock({ blockTag: 'pending' })
     expect(transactions).toHaveLength(1)
     for (const { status, body } of [first, copy]) {
@@ -75,7 +79,18 @@ describe('when the time for an answer is over', () => {
   it('a payment that a silent node has not tried out was not sent, and can be repeated [FAC-38]', async () => {
     const { body, path } = await nextPurchase(m)
     m.node.setFaults({ hang: 1 })
-    const { body: answer } = await m.settle(body)
+    const deadlines = holdDeadlines()
+    const { nonce } = body.paymentPayload.payload.authorization
+    let isTried = false
+    m.nodes.intercept = (call) => {
+      isTried ||= call.includes('"eth_call"') && call.includes(nonce.slice(2))
+      return 'pass'
+    }
+    const asked = m.settle(body)
+    await eventually(() => isTried).toBe(true)
+    m.nodes.intercept = undefined
+    await deadlines.pass(1)
+    const { body: answer } = await asked
     m.node.setFaults({})
     expect(answer).toMatchObject({
       success: false,

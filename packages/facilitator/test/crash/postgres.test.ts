@@ -1,9 +1,17 @@
 import { type KillablePostgres, startKillablePostgres } from '@referrer/database/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Books, openBooks } from '../abuse/books.ts'
 import { eventually } from '../eventually.ts'
 import { startTestFacilitator, type TestFacilitator } from '../harness.ts'
-import { expectNothingOpen, nextPurchase, type Purchase, toldBy, whileMining } from './world.ts'
+import {
+  DEADLINE_MS,
+  expectNothingOpen,
+  holdDeadlines,
+  nextPurchase,
+  type Purchase,
+  toldBy,
+  whileMining,
+} from './world.ts'
 
 let postgres: KillablePostgres
 let m: TestFacilitator
@@ -15,10 +23,11 @@ beforeAll(async () => {
     chainId: 31_476,
     buyers: 30,
     databaseUrl: postgres.url,
-    env: { ANSWER_TIMEOUT_MS: '4000' },
+    env: { ANSWER_TIMEOUT_MS: String(DEADLINE_MS) },
   })
   books = await openBooks(m)
 })
+afterEach(() => vi.restoreAllMocks())
 afterAll(async () => {
   postgres?.thaw()
   await m?.close()
@@ -68,11 +77,13 @@ describe('a facilitator whose Postgres is dead', () => {
     await m.chain.client.setAutomine(false)
     const purchase = await nextPurchase(m)
     const before = toldBy(m, 'broadcast')
+    const deadlines = holdDeadlines()
     const asked = m.settle(purchase.body)
     await eventually(() => toldBy(m, 'broadcast')).toBe(before + 1)
     await postgres.kill()
     await m.chain.client.mine({ blocks: 1 })
     await m.chain.client.setAutomine(true)
+    await deadlines.pass(1)
     const { body } = await asked
     expect(body).toMatchObject({ success: false, errorReason: 'settle_failed', pending: true })
     expect(body).not.toHaveProperty('retryable')
@@ -149,10 +160,13 @@ describe('a facilitator whose Postgres does not answer', () => {
   it('answers in time that nothing was sent, and settles it once when Postgres answers again', async () => {
     const purchase = await nextPurchase(m)
     postgres.freeze()
-    const [{ status, body }, asked] = await Promise.all([
-      m.settle(purchase.body),
-      m.call('GET', purchase.path),
-    ])
+    const deadlines = holdDeadlines()
+    const settling = m.settle(purchase.body)
+    const { nonce } = purchase.body.paymentPayload.payload.authorization
+    const isTrial = (call: string) => call.includes('"eth_call"') && call.includes(nonce.slice(2))
+    await eventually(() => m.nodes.calls.some(isTrial)).toBe(true)
+    await deadlines.pass(1)
+    const [{ status, body }, asked] = await Promise.all([settling, m.call('GET', purchase.path)])
     expect(status).toBe(200)
     // It could not even be asked whether the payer may pay.
     expect(body).toMatchObject({ ...NOT_SETTLED, retryable: true })

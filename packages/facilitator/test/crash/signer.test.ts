@@ -20,7 +20,7 @@ beforeAll(async () => {
     RELAYER_PRIVATE_KEYS: '',
     RELAYER_ADDRESSES: relayer.address,
     WEB3SIGNER_URL: signer.url,
-    WEB3SIGNER_TIMEOUT_MS: '500',
+    WEB3SIGNER_TIMEOUT_MS: '10000',
   })
   await m.restart()
   books = await openBooks(m)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isServed } from '@referrer/chain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { FacilitatorProcess } from './process.ts'
@@ -30,10 +31,11 @@ afterAll(() => world?.close())
 /** The first one sends for all; the other takes over when it is gone. */
 async function startSecond(): Promise<{ leader: FacilitatorProcess; heir: FacilitatorProcess }> {
   const leader = world.facilitator
-  await eventually(async () => {
-    const { body } = await leader.call('GET', '/readyz')
-    return body.status
-  }).toBe('ready')
+  // It takes over from one that was killed a moment later: another that is there by then could be quicker.
+  const { sql, chainId, relayers } = world.market
+  await eventually(() => Promise.all(relayers.map(({ address }) => isServed(sql, chainId, address)))).toEqual(
+    relayers.map(() => true),
+  )
   return { leader, heir: await world.start() }
 }
 

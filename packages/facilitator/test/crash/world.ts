@@ -128,6 +128,31 @@ export function passSeconds(seconds: number): void {
   vi.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000)
 }
 
+/** As ANSWER_TIMEOUT_MS of a facilitator in this process: no other timer has it. */
+export const DEADLINE_MS = 30_001
+
+export interface Deadlines {
+  /** The time is over for so many callers, when they have come so far that it runs. */
+  pass(callers: number): Promise<void>
+}
+
+/** The time for an answer is over when a test says so, not when a busy machine was slow; until mocks are restored. */
+export function holdDeadlines(): Deadlines {
+  const waiting: (() => void)[] = []
+  const start = globalThis.setTimeout
+  const watched = (work: () => void, ms?: number, ...given: unknown[]) => {
+    if (ms === DEADLINE_MS) waiting.push(work)
+    return start(work, ms, ...(given as []))
+  }
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(watched as unknown as typeof setTimeout)
+  return {
+    async pass(callers) {
+      await eventually(() => waiting.length).toBe(callers)
+      for (const end of waiting.splice(0)) end()
+    },
+  }
+}
+
 /** Nothing waits to be sent or mined: no nonce was left out. */
 export async function expectNothingOpen({ sql, chain, relayers }: TestFacilitator): Promise<void> {
   await eventually(async () => {

@@ -54,9 +54,9 @@ beforeAll(async () => {
 })
 afterEach(endChildren)
 afterAll(async () => {
-  await chain.close()
-  await records.drop()
-  await settlements.drop()
+  await chain?.close()
+  await records?.drop()
+  await settlements?.drop()
   rmSync(directory, { recursive: true })
 })
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   writeFileSync(config, JSON.stringify({ chainId: local.chain.id, sandbox: true, ...parties }))
 })
 afterAll(async () => {
-  await local.close()
+  await local?.close()
   rmSync(directory, { recursive: true })
 })
 

@@ -1,5 +1,6 @@
 // A market with real money at stake in all but name: a chain that is no sandbox's, contracts, two databases, a running facilitator.
 
+import { randomInt } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
@@ -276,14 +277,17 @@ export async function startLyingNode(
 /** A program that is not ours, on a port. */
 export async function occupy(port: number): Promise<() => Promise<void>> {
   const server = createTcpServer((socket) => socket.destroy())
-  await new Promise<void>((done) => server.listen(port, '127.0.0.1', done))
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, '127.0.0.1', done))
   return () => new Promise((done) => void server.close(() => done()))
 }
 
+/** Below those that the system gives to connections: nobody takes it by chance meanwhile. */
 async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
+  for (;;) {
+    const port = randomInt(30_000, 32_500)
+    const release = await occupy(port).catch(() => undefined)
+    if (!release) continue
+    await release()
+    return port
+  }
 }
