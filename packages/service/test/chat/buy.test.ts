@@ -128,7 +128,7 @@ const handled = (person = ann) => say('/help', person)
 const foundBy = (words: string, name: string) =>
   until(async () => {
     const answer = await ask(chats, ann, `/buy ${words}`)
-    return answer.text?.startsWith(`1. ${name}`) && answer
+    return answer.text?.startsWith(`1. ${name}`) ? answer : undefined
   }, `an offer of ${name}`)
 
 /** Asks for the tide tables by their link; the answer wants a confirmation. */

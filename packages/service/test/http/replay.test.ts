@@ -167,9 +167,9 @@ describe('the replay guard', () => {
     await m.sql`DELETE FROM market.seen_requests`
     await m.call('POST', SESSION, { as: somebody(), timestamp, body: NAMING_US })
     const sweep = () => sweepSeenRequests.run({ sql: m.sql, signal: new AbortController().signal })
-    const seen = () => m.sql<{ forget_at: Date }[]>`SELECT forget_at FROM market.seen_requests`
+    const seen = () => m.sql<[{ forget_at: Date }]>`SELECT forget_at FROM market.seen_requests`
 
-    const [{ forget_at }] = (await seen()) as [{ forget_at: Date }]
+    const [{ forget_at }] = await seen()
     // It is valid for a minute after its time, by the clock of each replica.
     expect(forget_at.getTime() / 1_000 - timestamp).toBeGreaterThanOrEqual(115)
     expect(forget_at.getTime() / 1_000 - timestamp).toBeLessThan(122)
