@@ -289,6 +289,9 @@ describe('of several replicas', () => {
     await until(async () => (await connections()).length === 2, 'the second to wait')
     alice.say('one')
     await alice.until(says('first: one'))
+    // Otherwise the other one would have to answer it again.
+    const isConfirmed = () => Number(callsOf(telegram, 'getUpdates').at(-1)?.params.offset) > 0
+    await until(isConfirmed, 'the first to confirm what it has answered')
     const [holder] = (await connections()).filter(({ holds }) => holds)
     await database.sql`SELECT pg_terminate_backend(${holder?.pid ?? 0})`
     await until(

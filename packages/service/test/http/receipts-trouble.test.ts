@@ -26,6 +26,7 @@ import { asAdmin } from './town.ts'
 
 /** Longer than the lease of a claim, and the first pauses between attempts. */
 const LATER_MS = 130_000
+const DAY_MS = 86_400_000
 const SILENT_NODES = 'the nodes of the chain did not answer'
 
 let world: ReceiptWorld
@@ -205,8 +206,8 @@ describe('an approval by receipt', () => {
     const { m } = world
     const { receiptApprovals } = m.service.context.config
     const before = receiptApprovals[bound]
-    // A new day, on which nothing was approved yet.
-    m.clock.aheadMs += 86_400_000
+    // The beginning of a new day, on which nothing was approved yet, so that it does not end during the test.
+    m.clock.aheadMs += DAY_MS - (m.call.clock() % DAY_MS)
     receiptApprovals[bound] = 1
     try {
       const submitted = async () =>
@@ -214,7 +215,7 @@ describe('an approval by receipt', () => {
       expect(await submitted()).toMatchObject(APPROVED)
       const second = await submitted()
       expect(second).toMatchObject(pendingWith(note))
-      m.clock.aheadMs += 86_400_000
+      m.clock.aheadMs += DAY_MS
       expect(await submitted()).toMatchObject(APPROVED)
       await must(asAdmin(m, `proofs/${second.proof_id}/approve`))
     } finally {

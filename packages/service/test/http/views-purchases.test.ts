@@ -6,6 +6,7 @@ import { DAY, travel } from './chain.ts'
 import { vote } from './commitments.ts'
 import { act, publishBuyerReview } from './escrows.ts'
 import { buy, NO_WORK } from './market.ts'
+import { beginDay } from './town.ts'
 import { startVoting, type Voting } from './voting.ts'
 
 const CACHE_MS = 6_000
@@ -28,6 +29,9 @@ async function get(path: string, headers?: Record<string, string>) {
 beforeAll(async () => {
   v = await startVoting({ overrides: NO_WORK })
   const { m, buyer, link, others } = v
+  // For the service and the chain alike, so that no day ends between two purchases.
+  beginDay(m)
+  await travel(m, Math.ceil(m.clock.aheadMs / 1_000))
   const { merchant, oracle, walletBuyer } = m.market.accounts
   await must(
     m.call('POST', '/v1/merchant/register', { as: merchant, body: { merchant_id: Number(v.merchantId) } }),
@@ -147,10 +151,12 @@ describe('the newest purchases', () => {
 
   it('are two seconds old at most', async () => {
     const { m } = v
-    const before = await get('/v1/activity?limit=2')
     const name = 'A product that was just named'
-    await m.sql`UPDATE market.products SET name = ${name}`
-    expect((await m.call('GET', '/v1/activity?limit=2')).text).toBe(before.text)
+    await m.atOnce(async () => {
+      const before = await get('/v1/activity?limit=2')
+      await m.sql`UPDATE market.products SET name = ${name}`
+      expect((await m.call('GET', '/v1/activity?limit=2')).text).toBe(before.text)
+    })
     m.clock.aheadMs += 2_000
     expect((await m.call('GET', '/v1/activity?limit=2')).body.purchases[0].product_name).toBe(name)
     await m.sql`UPDATE market.products SET name = ''`
@@ -292,9 +298,12 @@ describe('the figures of the market', () => {
 
   it('are five seconds old at most', async () => {
     const { m } = v
-    const before = (await get('/v1/stats')).body
-    await m.sql`UPDATE market.trade_totals SET purchases = purchases + 1`
-    expect((await m.call('GET', '/v1/stats')).body).toEqual(before)
+    const before = await m.atOnce(async () => {
+      const { body } = await get('/v1/stats')
+      await m.sql`UPDATE market.trade_totals SET purchases = purchases + 1`
+      expect((await m.call('GET', '/v1/stats')).body).toEqual(body)
+      return body
+    })
     m.clock.aheadMs += 5_000
     expect((await m.call('GET', '/v1/stats')).body.purchases).toBe(before.purchases + 1)
     await m.sql`UPDATE market.trade_totals SET purchases = purchases - 1`
