@@ -3,11 +3,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@referrer/net/free-port'
 import { type Compose, type ComposeService, readCompose } from './compose.ts'
 import { parseDockerfile } from './dockerfile.ts'
 
@@ -190,35 +190,15 @@ interface Address {
 /** Our own programs, each replica with ports of its own. */
 async function giveAddresses({ services }: Compose): Promise<Map<string, Address[]>> {
   const addresses = new Map<string, Address[]>()
-  const given = new Set<number>()
   for (const [name, { build, deploy }] of Object.entries(services)) {
     if (!build) continue
     const replicas = Array.from({ length: deploy.replicas ?? 1 }, async () => ({
-      port: await freePort(given),
-      metricsPort: await freePort(given),
+      port: await freePort(),
+      metricsPort: await freePort(),
     }))
     addresses.set(name, await Promise.all(replicas))
   }
   return addresses
-}
-
-/** None that was given before: nobody listens there yet. */
-async function freePort(given: Set<number>): Promise<number> {
-  for (;;) {
-    // Below the ports that systems give to outgoing connections: nobody takes one of these between this look and the program's start.
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (given.has(port)) continue
-    given.add(port)
-    const server = createServer().listen(port, HERE)
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!isFree) continue
-    server.close()
-    await once(server, 'close')
-    return port
-  }
 }
 
 /** An environment as it is without containers. */

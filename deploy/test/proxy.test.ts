@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, request as plainRequest, type Server } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { freePort } from '@referrer/net/free-port'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { read } from './files.ts'
 import { checkFiles, findNginx, HOSTS, type Ports, type RunningProxy, startProxy } from './nginx.ts'
@@ -51,22 +51,6 @@ describe.runIf(program)('nginx with the files of the proxy', () => {
     return (server.address() as AddressInfo).port
   }
 
-  async function free(): Promise<number> {
-    for (;;) {
-      // Below the ports that systems give to outgoing connections: nobody takes one of these before nginx does.
-      const port = randomInt(20_000, 32_000)
-      const server = createServer().listen(port, '127.0.0.1')
-      const isFree = await once(server, 'listening').then(
-        () => true,
-        () => false,
-      )
-      if (!isFree) continue
-      server.close()
-      await once(server, 'close')
-      return port
-    }
-  }
-
   interface Asked {
     host?: string
     method?: string
@@ -103,7 +87,7 @@ describe.runIf(program)('nginx with the files of the proxy', () => {
 
   beforeAll(async () => {
     const market = [await echo('api 1'), await echo('api 2')] as const
-    ports = { http: await free(), https: await free(), market, pay: await echo('facilitator') }
+    ports = { http: await freePort(), https: await freePort(), market, pay: await echo('facilitator') }
     proxy = await startProxy(program as string, ports)
   })
 

@@ -1,5 +1,4 @@
 // The whole marketplace for signers: service, facilitator and a shop on one chain, two reviews of its product, and a buyer with an agent.
-import { randomInt } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mintUsdc, privateKeyOf, registerIdentity } from '@referrer/contracts/local'
@@ -7,6 +6,7 @@ import { freshDatabase } from '@referrer/database/testing'
 import { type Facilitator, migrations, readConfig, startFacilitator } from '@referrer/facilitator'
 import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
+import { freePort } from '@referrer/net/free-port'
 import { sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { until } from '@referrer/service/testing'
 import type { Address } from 'viem'
@@ -163,18 +163,4 @@ export async function startMarketplace(
     },
   }
   return place
-}
-
-/** Below those that the system gives to connections: nobody takes it by chance meanwhile. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(30_000, 32_500)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
 }

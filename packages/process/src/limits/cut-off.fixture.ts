@@ -1,7 +1,7 @@
 // A way to a Postgres server that can be cut, so that programs lose the database and tests keep it.
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { reopenedPort } from '../reopened-port.fixture.ts'
+import { freePort } from '@referrer/net/free-port'
 
 export interface WayToPostgres {
   url: string
@@ -40,7 +40,7 @@ export async function openWay(databaseUrl: string): Promise<WayToPostgres> {
     await once(server, 'listening')
   }
 
-  const own = await reopenedPort()
+  const own = await freePort()
   await listen(own)
   const url = new URL(databaseUrl)
   url.hostname = '127.0.0.1'

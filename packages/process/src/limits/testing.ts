@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { reopenedPort } from '../reopened-port.fixture.ts'
+import { freePort } from '@referrer/net/free-port'
 
 export { createPostgresStore } from './postgres.ts'
 export { createRedisStore } from './redis.ts'
@@ -76,7 +76,7 @@ function download(): Program | undefined {
 
 /** Starts a server that keeps nothing on disk. */
 export async function startRedis({ path, libraries }: Program): Promise<RedisServer> {
-  const port = await reopenedPort()
+  const port = await freePort()
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {

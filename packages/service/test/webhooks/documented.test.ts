@@ -1,28 +1,13 @@
 import { spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '@referrer/net/free-port'
 import { Secret } from '@referrer/process'
 import { expect, it } from 'vitest'
 import { until } from '../../src/machinery/workers/testing.ts'
 import { secretOf, signedHeaders } from '../../src/market/webhooks/secrets.ts'
 
 const root = join(import.meta.dirname, '../../../..')
-
-/** Below the range from which others get theirs when they do not care: nobody takes it meanwhile. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(30_000, 32_768)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, () => resolve(true))
-    })
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
-}
 
 it('the receiver of the guide prints a sale once, and refuses what we have not signed', async () => {
   const guide = await readFile(join(root, 'docs/selling.md'), 'utf8')

@@ -1,6 +1,5 @@
 // A market with real money at stake in all but name: a chain that is no sandbox's, contracts, two databases, a running facilitator.
 
-import { randomInt } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
@@ -21,6 +20,7 @@ import {
   readConfig,
   startFacilitator,
 } from '@referrer/facilitator'
+import { freePort } from '@referrer/net/free-port'
 import { AttestationKey } from '@referrer/protocol'
 import { commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { migrations } from '@referrer/service'
@@ -279,15 +279,4 @@ export async function occupy(port: number): Promise<() => Promise<void>> {
   const server = createTcpServer((socket) => socket.destroy())
   await new Promise<void>((done, fail) => server.once('error', fail).listen(port, '127.0.0.1', done))
   return () => new Promise((done) => void server.close(() => done()))
-}
-
-/** Below those that the system gives to connections: nobody takes it by chance meanwhile. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(30_000, 32_500)
-    const release = await occupy(port).catch(() => undefined)
-    if (!release) continue
-    await release()
-    return port
-  }
 }

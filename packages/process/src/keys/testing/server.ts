@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
-import { reopenedPort } from '../../reopened-port.fixture.ts'
+import { freePort } from '@referrer/net/free-port'
 
 export interface StandIn {
   url: string
@@ -50,7 +50,7 @@ export async function serve(
         resolve()
       })
     })
-  const port = await reopenedPort()
+  const port = await freePort()
   await listen(port)
   const kill = async () => {
     if (!server.listening) return
