@@ -125,12 +125,14 @@ it('does not miss what is committed late', async () => {
   const weather = await add('Weather')
   const replica = await start()
   await finds(replica, 'weather', [weather])
-  const gate = Promise.withResolvers<void>()
+  const [changed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const late = sql.begin(async (tx) => {
     await tx`UPDATE market.products SET name = 'Tides' WHERE chain_id = ${chainId}`
     await tx`UPDATE market.listings SET changed_in = pg_current_xact_id() WHERE chain_id = ${chainId}`
+    changed.resolve()
     await gate.promise
   })
+  await Promise.race([changed.promise, late])
   // Other products arrive in between and are seen.
   const others = [await add('Maps'), await add('Maps of the sea')]
   await until(async () => (await found(replica, 'maps'))?.length === others.length, 'the maps')
