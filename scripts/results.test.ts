@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readSolidity, readVitest, slowestFiles } from './results.ts'
+import { filesToRepeat, readSolidity, readVitest, slowestFiles, type TestCase } from './results.ts'
 import { solidityRules } from './solidity-rules.ts'
 
 const source = `
@@ -121,4 +121,47 @@ it('lists the slowest vitest files first, as many as asked for', () => {
     { file: 'b.test.ts', seconds: 9.5 },
     { file: 'c.test.ts', seconds: 4 },
   ])
+})
+
+const failedIn = (...files: string[]): TestCase[] => [
+  { file: 'good.test.ts', title: 'holds', outcome: 'passed', rules: [] },
+  ...files.map((file): TestCase => ({ file, title: 'breaks', outcome: 'failed', rules: [] })),
+]
+const failed = { ok: false, output: 'Tests  2 failed | 1 passed' }
+
+it('repeats the vitest files of a few failures, each once', () => {
+  expect(filesToRepeat(failed, failedIn('a.test.ts', 'b.test.ts', 'a.test.ts'))).toEqual([
+    'a.test.ts',
+    'b.test.ts',
+  ])
+})
+
+it('repeats nothing after a run without failures, with many, or with an error outside of tests', () => {
+  const many = failedIn(...[1, 2, 3, 4, 5, 6].map((at) => `${at}.test.ts`))
+  expect(filesToRepeat({ ok: true, output: '' }, failedIn())).toEqual([])
+  expect(filesToRepeat(failed, many)).toEqual([])
+  expect(filesToRepeat({ ok: false, output: '⎯⎯ Unhandled Errors ⎯⎯' }, failedIn('a.test.ts'))).toEqual([])
+  expect(filesToRepeat({ ok: false, output: '⎯⎯ Unhandled Rejection ⎯⎯' }, failedIn('a.test.ts'))).toEqual([])
+})
+
+it('does not repeat what failed with random values', () => {
+  const result = (title: string, message: string) =>
+    JSON.stringify({
+      testResults: [
+        {
+          name: '/r/a.test.ts',
+          status: 'failed',
+          assertionResults: [{ ancestorTitles: [], title, status: 'failed', failureMessages: [message] }],
+        },
+      ],
+    })
+  const repeated = (title: string, message: string) =>
+    filesToRepeat(failed, readVitest(result(title, message), '/r'))
+  expect(repeated('adds', 'Property failed after 3 tests\n{ seed: 12, path: "2:1" }')).toEqual([])
+  expect(repeated('round 1 (SEED=77)', 'expected 1 to be 2')).toEqual([])
+  expect(repeated('adds', 'expected 1 to be 2')).toEqual(['a.test.ts'])
+})
+
+it('does not repeat Solidity tests, which have the same seed every time', () => {
+  expect(filesToRepeat(failed, failedIn('contracts/test/A.t.sol'))).toEqual([])
 })

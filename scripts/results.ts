@@ -8,6 +8,8 @@ export interface TestCase {
   title: string
   outcome: 'passed' | 'failed' | 'skipped'
   rules: string[]
+  /** It failed with random values, and would have others in a second run. */
+  isRandom?: true
 }
 
 interface VitestReport {
@@ -16,7 +18,12 @@ interface VitestReport {
     status: string
     startTime: number
     endTime: number
-    assertionResults: { ancestorTitles: string[]; title: string; status: string }[]
+    assertionResults: {
+      ancestorTitles: string[]
+      title: string
+      status: string
+      failureMessages?: string[]
+    }[]
   }[]
 }
 
@@ -28,7 +35,14 @@ export function readVitest(json: string, root: string): TestCase[] {
     const cases = assertionResults.map((result): TestCase => {
       const title = [...result.ancestorTitles, result.title].join(' › ')
       const outcome = result.status === 'passed' || result.status === 'failed' ? result.status : 'skipped'
-      return { file, title, outcome, rules: ruleIdsIn(title) }
+      const isRandom = [title, ...(result.failureMessages ?? [])].some((text) => /\bseed\b/i.test(text))
+      return {
+        file,
+        title,
+        outcome,
+        rules: ruleIdsIn(title),
+        ...(outcome === 'failed' && isRandom && { isRandom }),
+      }
     })
     if (status === 'failed' && !cases.some(({ outcome }) => outcome === 'failed')) {
       cases.push({ file, title: 'the file runs', outcome: 'failed', rules: [] })
@@ -46,6 +60,20 @@ export function slowestFiles(json: string, root: string, most: number): { file: 
     }))
     .sort((a, b) => b.seconds - a.seconds)
     .slice(0, most)
+}
+
+/** More failures than in so many files are no accident. */
+const MOST_REPEATED = 5
+
+/**
+ * The files of a whole run that are worth a second look, if there are few. None when a test found a counterexample in random values, or
+ * something outside of a test went wrong: a second run would hide that.
+ */
+export function filesToRepeat(step: { ok: boolean; output: string }, cases: TestCase[]): string[] {
+  if (step.ok || /Unhandled (Errors?|Rejection)/.test(step.output)) return []
+  const failed = cases.filter(({ file, outcome }) => outcome === 'failed' && file.endsWith('.test.ts'))
+  const files = [...new Set(failed.map(({ file }) => file))]
+  return files.length > MOST_REPEATED || failed.some(({ isRandom }) => isRandom) ? [] : files
 }
 
 /**
