@@ -7,10 +7,17 @@ describe('the arguments of npm test', () => {
   it('run every step when there are none', () => {
     expect(read()).toEqual({
       help: false,
+      all: false,
       steps: new Set(['types', 'lint', 'contracts', 'unit']),
       filters: [],
       rules: [],
     })
+  })
+
+  it('leave out the long tests of a whole run unless --all is there', () => {
+    expect(read('--all')).toEqual({ ...read(), all: true })
+    expect(() => read('--all', 'money')).toThrow('leave it out')
+    expect(() => read('--all', '--rule', 'ONE-01')).toThrow('leave it out')
   })
 
   it('run the unit tests alone for parts of paths', () => {

@@ -1,8 +1,9 @@
 // What `npm test` is asked for.
 import { parseArgs } from 'node:util'
 
-export const HELP = `npm test                              everything, and writes conformance/report.md
-npm test -- <path part>…              the vitest files whose path contains one of these
+export const HELP = `npm test                              types, lint, contracts, and every test but the long ones; writes conformance/report.md
+npm test -- --all                     the long ones, too: *.long.test.ts
+npm test -- <path part>…              the vitest files whose path contains one of these, long or not
 npm test -- --rule <id>               the tests, Solidity ones too, that name a rule of conformance/rules.tsv: --rule REV-29
                                       (several: --rule REV-29,REV-30)
 npm test -- --only <steps>            some of: types, lint, contracts, unit (comma separated)
@@ -14,6 +15,8 @@ const STEPS = ['types', 'lint', 'contracts', 'unit']
 
 export interface Wanted {
   help: boolean
+  /** The long tests, too. */
+  all: boolean
   steps: ReadonlySet<string>
   filters: string[]
   /** Only the tests that name one of these; empty: all. */
@@ -28,6 +31,7 @@ export function readArguments(args: string[], known: string[]): Wanted {
     options: {
       only: { type: 'string' },
       rule: { type: 'string', multiple: true },
+      all: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -38,10 +42,12 @@ export function readArguments(args: string[], known: string[]): Wanted {
   const rules = [...new Set((values.rule ?? []).flatMap((text) => text.split(',').map((id) => id.trim())))]
   if (rules.length && (values.only !== undefined || filters.length))
     throw new Error('--rule finds its tests by itself: leave out --only and the filters')
+  if (values.all && (rules.length || filters.length))
+    throw new Error('--rule and filters find long tests without --all: leave it out')
   const unknown = rules.filter((id) => !known.includes(id))
   if (unknown.length)
     throw new Error(
       `there is no rule ${unknown.map((id) => `"${id}"`).join(', ')}: look up its id in conformance/rules.tsv`,
     )
-  return { help: values.help, steps: new Set(steps), filters, rules }
+  return { help: values.help, all: values.all, steps: new Set(steps), filters, rules }
 }

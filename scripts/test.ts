@@ -1,4 +1,4 @@
-// npm test: types, lint, contracts and unit tests on two cores, then the conformance report.
+// npm test: types, lint, contracts and vitest's tests on two cores, then the conformance report. The long tests run with --all.
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,8 @@ import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
 
 const SLOWEST = 10
-const BROWSER_TESTS = 'packages/console/test/console.test.ts'
+const BROWSER_TESTS = ['packages/console/test/console.test.ts', 'packages/console/test/console.long.test.ts']
+const LONG = /\.long\.test\.ts$/
 
 const root = dirname(import.meta.dirname)
 const logs = join(root, 'node_modules', '.cache', 'referrer-test')
@@ -28,6 +29,7 @@ const lineWith = (pattern: RegExp) => (output: string) =>
 
 const wanted = wantedOrExit()
 const isWhole = wanted.filters.length === 0 && wanted.rules.length === 0
+const isShort = isWhole && !wanted.all
 const cases: TestCase[] = []
 /** Tests that failed and passed when their files ran again. */
 const unsteady: TestCase[] = []
@@ -69,7 +71,9 @@ interface Steps {
 function chooseSteps(): Steps {
   if (wanted.rules.length === 0) {
     const grep = wanted.filters.length ? ['--grep', wanted.filters.join('|')] : []
-    const all = { types: types(), lint: lint(), contracts: solidity(grep), unit: vitest(wanted.filters) }
+    const leftOut = isShort ? ['--exclude', '**/*.long.test.ts'] : []
+    const unit = vitest([...leftOut, ...wanted.filters])
+    const all = { types: types(), lint: lint(), contracts: solidity(grep), unit }
     return Object.fromEntries(Object.entries(all).filter(([name]) => wanted.steps.has(name)))
   }
   const inSolidity = solidityTestsOf(wanted.rules, soliditySources())
@@ -140,7 +144,7 @@ function needsChromium(): boolean {
   return (
     steps.unit !== undefined &&
     wanted.rules.length === 0 &&
-    (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.includes(filter))) &&
+    (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.some((path) => path.includes(filter)))) &&
     findChromium() === undefined
   )
 }
@@ -188,9 +192,12 @@ async function runAll(): Promise<StepResult[]> {
   return [...rest, ...unit]
 
   async function runUnit(): Promise<StepResult[]> {
-    if (needsChromium()) await runStep(chromium(), logs)
-    if (!steps.unit || !isWhole) return Promise.all(run(steps.unit))
-    const [console, unit] = await runAfter(buildConsole(), steps.unit)
+    const browser = needsChromium() ? runStep(chromium(), logs) : undefined
+    if (!steps.unit || !isWhole) {
+      await browser
+      return Promise.all(run(steps.unit))
+    }
+    const [console, unit] = await runAfter(buildConsole(), steps.unit, browser)
     return [console, ...(await repeated(unit))]
   }
 
@@ -201,8 +208,12 @@ async function runAll(): Promise<StepResult[]> {
 }
 
 /** Runs a step when the one that it needs has succeeded. */
-async function runAfter(first: Step, step: Step): Promise<[StepResult, StepResult]> {
-  const needed = await runStep(first, logs)
+async function runAfter(
+  first: Step,
+  step: Step,
+  besides?: Promise<unknown>,
+): Promise<[StepResult, StepResult]> {
+  const [needed] = await Promise.all([runStep(first, logs), besides])
   const result = needed.ok ? await runStep(step, logs) : skipped(step.name, `not run: see ${first.name}`)
   return [needed, result]
 }
@@ -225,7 +236,7 @@ function soliditySources(): Source[] {
 }
 
 function vitestSources(): Source[] {
-  return readSources(root, '{bench,contracts,packages,sandbox,scripts,sim}/**/*.test.ts')
+  return readSources(root, '{bench,contracts,deploy,integrations,packages,sandbox,scripts,sim}/**/*.test.ts')
 }
 
 function readSources(cwd: string, pattern: string): Source[] {
@@ -255,6 +266,10 @@ function finish(results: StepResult[]) {
   if (unknown.length) console.log('failed: tests name rules that are not in conformance/rules.tsv')
   if (steps.contracts || steps.unit) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)
+  }
+  if (isShort && steps.unit) {
+    const long = vitestSources().filter(({ file }) => LONG.test(file))
+    console.log(`\n${long.length} files of long tests were left out: npm test -- --all runs them, too`)
   }
   if (needsChromium()) console.log(`\n${NO_CHROMIUM}`)
   const untested = tellRules()
@@ -292,7 +307,11 @@ function readReport(): string {
 function writeReport() {
   const kinds = [/\.sol$/, /\.test\.ts$/]
   if (!kinds.every((kind) => cases.some(({ file }) => kind.test(file)))) return
-  const report = conformanceReport(rules, cases)
+  // The same with and without the long tests.
+  const report = conformanceReport(
+    rules,
+    cases.filter(({ file }) => !LONG.test(file)),
+  )
   if (report === readReport()) return
   writeFileSync(reportPath, report)
   console.log('\nconformance/report.md has changed: commit it with the tests.')

@@ -1,17 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { createPublicClient, http, keccak256, toBytes } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import {
-  freeOffset,
-  PATIENCE_MS,
-  runSandbox,
-  startTestSandbox,
-  type TestSandbox,
-  until,
-} from '../test/sandbox.ts'
+import { freeOffset, PATIENCE_MS, runSandbox, startTestSandbox, type TestSandbox } from '../test/sandbox.ts'
 import { readPorts } from './ports.ts'
 import { databaseDirectory, statePath as defaultPath, type SandboxState } from './state.ts'
 
@@ -182,23 +175,6 @@ describe('npm start', () => {
     )
     expect(existsSync(statePath())).toBe(true)
   })
-
-  it.each(['replaying the', 'starting the service', 'opening the shops'])(
-    'ends everything on Ctrl-C while it is %s, and leaves the running one alone',
-    async (moment) => {
-      const other = await freeOffset()
-      const second = again(other)
-      await until(() => second.output.text.includes(moment), second)
-      second.child.kill('SIGINT')
-      expect(await second.ended).toEqual([0, null])
-      expect(second.output.text).not.toContain('sandbox ready')
-      expect(JSON.parse(readFileSync(statePath(), 'utf8'))).toEqual(state)
-      expect(existsSync(databaseOf(other))).toBe(false)
-      const { workers } = await (await fetch(`${state.baseUrl}/readyz`)).json()
-      expect(workers).toEqual(workers.map((worker: object) => ({ ...worker, state: 'running', restarts: 0 })))
-    },
-    PATIENCE_MS,
-  )
 
   it('ends everything on Ctrl-C and takes its state file and its database along', async () => {
     expect(existsSync(databaseOf(sandbox.offset))).toBe(true)
