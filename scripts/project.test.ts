@@ -74,11 +74,12 @@ describe.each(workflows)('%s', (path) => {
   })
 })
 
-it('the check runs `npm start` and `npm test`, on x64 and on arm64', () => {
+it('the check runs `npm start` and `npm test`, the long tests too, on x64 and on arm64', () => {
   const { check } = yaml<Workflow>('.github/workflows/check.yml').jobs
   expect(check?.strategy?.matrix.runner).toEqual(['ubuntu-24.04', 'ubuntu-24.04-arm'])
   const called = (check?.steps ?? []).flatMap(({ run = '' }) => calledIn(run))
   expect([...new Set(called)]).toEqual(['start', 'test'])
+  expect(check?.steps?.map(({ run }) => run)).toContain('npm test -- --all')
 })
 
 it('only the job that publishes can prove to npm who it is', () => {

@@ -11,7 +11,7 @@ import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
 
 const SLOWEST = 10
-const BROWSER_TESTS = ['packages/console/test/console.test.ts', 'packages/console/test/console.long.test.ts']
+const BROWSER_TESTS = 'packages/console/test/console.long.test.ts'
 const LONG = /\.long\.test\.ts$/
 
 const root = dirname(import.meta.dirname)
@@ -144,7 +144,7 @@ function needsChromium(): boolean {
   return (
     steps.unit !== undefined &&
     wanted.rules.length === 0 &&
-    (isWhole || wanted.filters.some((filter) => BROWSER_TESTS.some((path) => path.includes(filter)))) &&
+    (wanted.all || wanted.filters.some((filter) => BROWSER_TESTS.includes(filter))) &&
     findChromium() === undefined
   )
 }

@@ -1,4 +1,0 @@
-// What a stranger types first.
-import { followDocuments } from './follow.ts'
-
-followDocuments([['README.md']], 0)
