@@ -33,7 +33,7 @@ export const LONGEST = [
   'sandbox/src/main.test.ts',
   'packages/service/test/oracle/replicas.test.ts',
   'packages/service/test/http/receipts-trouble.test.ts',
-  'sandbox/test/journey.test.ts',
+  'sandbox/test/journey.long.test.ts',
   'packages/service/test/http/oracle.test.ts',
   'packages/service/test/http/conventions.test.ts',
   'packages/facilitator/test/abuse/batches.test.ts',

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { buildConsole, builtDirectory } from '@referrer/console'
+import { buildConsole } from '@referrer/console'
 import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
@@ -35,6 +34,9 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
   const startsAt = snapshot && new Date(endsAt - HISTORY_MS)
+  // In a process of its own, beside the chain. Who waits for it is told if it fails.
+  const builtConsole = buildConsole({ onStart: () => say('building the console beside the rest') })
+  builtConsole.catch(() => {})
   const { rpcUrl, chainId, market, people } = await startChain(options, { port: ports.chain, startsAt })
   const second = ports.second && {
     ...(await startChain(options, { port: ports.second.chain, chainId: SECOND_CHAIN })),
@@ -49,8 +51,7 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
   }
 
-  if (!existsSync(builtDirectory())) say('building the console')
-  await buildConsole()
+  await builtConsole
   say('starting the service')
   const accounts = snapshot ? demoAccounts(people, snapshot) : people
   const world: World = {
