@@ -12,8 +12,8 @@ export default defineConfig({
     setupFiles: ['scripts/untouched-globals.ts'],
     globalSetup: ['packages/database/src/test-server.ts'],
     pool: 'forks',
-    // Tests wait for chains, databases and programs at times: two more workers use what two leave idle on two cores.
-    maxWorkers: 4,
+    // Tests wait for chains, databases and programs at times: a third worker uses what two leave idle on two cores. A fourth made nothing quicker.
+    maxWorkers: 3,
     // Files share what their worker has imported, which takes a third of the time otherwise: no test may leave anything behind.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conformanceReport, readRules, unknownRules } from './conformance.ts'
+import { conformanceReport, heldByLongTestsAlone, readRules, unknownRules } from './conformance.ts'
 import type { TestCase } from './results.ts'
 import { ruleIdsIn } from './rule-ids.ts'
 
@@ -47,6 +47,13 @@ describe('the report', () => {
     expect(report).toContain('| TWO-01 | skipped |')
   })
 
+  it('is the same with and without the long tests', () => {
+    const long: TestCase = { ...testCase('long [ONE-02]'), file: 'b.long.test.ts' }
+    expect(conformanceReport(rules, [testCase('one [ONE-01]'), long])).toBe(
+      conformanceReport(rules, [testCase('one [ONE-01]')]),
+    )
+  })
+
   it('does not depend on the order in which tests ended', () => {
     const cases = [testCase('one [ONE-01]'), testCase('two | three [ONE-01]'), testCase('four [TWO-01]')]
     expect(conformanceReport(rules, cases.toReversed())).toBe(conformanceReport(rules, cases))
@@ -57,4 +64,10 @@ it('names the tests that speak of rules there are not', () => {
   expect(unknownRules(rules, [testCase('one [ONE-01]'), testCase('two [ONE-99]')])).toEqual([
     'ONE-99 is not in rules.tsv, but named by a.test.ts: two [ONE-99]',
   ])
+})
+
+it('names the rules that long tests alone hold', () => {
+  const long = (title: string): TestCase => ({ ...testCase(title), file: 'b.long.test.ts' })
+  const cases = [testCase('one [ONE-01]'), long('again [ONE-01]'), long('two [ONE-02]')]
+  expect(heldByLongTestsAlone(rules, cases)).toEqual(['ONE-02'])
 })

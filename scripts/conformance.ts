@@ -1,5 +1,5 @@
 // Rule → tests → result. The report holds no times and is sorted, so that it changes only when coverage does.
-import type { TestCase } from './results.ts'
+import { isLong, type TestCase } from './results.ts'
 import { withoutRuleIds } from './rule-ids.ts'
 
 /** The ids of a rules.tsv, in its order. */
@@ -18,7 +18,16 @@ export function unknownRules(rules: string[], cases: TestCase[]): string[] {
   )
 }
 
-export function conformanceReport(rules: string[], cases: TestCase[]): string {
+/** The rules that `npm test` would not notice broken. */
+export const heldByLongTestsAlone = (rules: string[], cases: TestCase[]): string[] =>
+  rules.filter((id) => {
+    const naming = cases.filter((one) => one.rules.includes(id))
+    return naming.length > 0 && naming.every(isLong)
+  })
+
+/** The same with and without the long tests. */
+export function conformanceReport(rules: string[], all: TestCase[]): string {
+  const cases = all.filter((one) => !isLong(one))
   const areas = [...new Set(rules.map(areaOf))].map((area) => {
     const rows = rules.filter((id) => areaOf(id) === area).map((id) => readRow(id, cases))
     return { area, rows, passing: rows.filter(({ result }) => result === 'pass').length }

@@ -31,7 +31,7 @@ export const LONGEST = [
   'packages/service/test/http/receipts.test.ts',
   'packages/signer/test/hostile.test.ts',
   'sandbox/src/main.test.ts',
-  'packages/service/test/oracle/replicas.test.ts',
+  'packages/service/test/oracle/replicas.long.test.ts',
   'packages/service/test/http/receipts-trouble.test.ts',
   'sandbox/test/journey.long.test.ts',
   'packages/service/test/http/oracle.test.ts',
@@ -39,10 +39,10 @@ export const LONGEST = [
   'packages/facilitator/test/abuse/batches.test.ts',
   'packages/service/test/http/receipts-jws.test.ts',
   'packages/facilitator/test/abuse/reorganisation.test.ts',
-  'packages/database/src/failover.test.ts',
+  'packages/database/src/failover.long.test.ts',
   'packages/service/test/http/lifecycle.test.ts',
   'packages/service/src/discovery/memory-index/thread.test.ts',
-  'packages/operator/src/commands/keys/rotate.test.ts',
+  'packages/operator/src/commands/keys/rotate.long.test.ts',
 ].map((path) => join(root, path))
 
 /** In the order of the list; the rest follows as it was. */

@@ -109,5 +109,8 @@ export function readSolidity(output: string, folder: string, rulesOf: RuleIdsOf)
   return cases
 }
 
+/** Of a file that runs with `npm test -- --all` only. */
+export const isLong = ({ file }: { file: string }): boolean => file.endsWith('.long.test.ts')
+
 export const count = (cases: TestCase[], outcome: TestCase['outcome']) =>
   cases.filter((one) => one.outcome === outcome).length

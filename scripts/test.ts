@@ -4,15 +4,22 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findChromium, NO_CHROMIUM } from '../packages/console/test/harness/chromium.ts'
 import { HELP, readArguments, type Wanted } from './arguments.ts'
-import { conformanceReport, readRules, unknownRules } from './conformance.ts'
-import { count, filesToRepeat, readSolidity, readVitest, slowestFiles, type TestCase } from './results.ts'
+import { conformanceReport, heldByLongTestsAlone, readRules, unknownRules } from './conformance.ts'
+import {
+  count,
+  filesToRepeat,
+  isLong,
+  readSolidity,
+  readVitest,
+  slowestFiles,
+  type TestCase,
+} from './results.ts'
 import { type Source, titlePattern, vitestFilesOf } from './rule-tests.ts'
 import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
 
 const SLOWEST = 10
 const BROWSER_TESTS = 'packages/console/test/console.long.test.ts'
-const LONG = /\.long\.test\.ts$/
 
 const root = dirname(import.meta.dirname)
 const logs = join(root, 'node_modules', '.cache', 'referrer-test')
@@ -250,6 +257,7 @@ function finish(results: StepResult[]) {
   const failed = results.filter(({ ok }) => !ok)
   for (const { name, output } of failed) if (output) console.log(`\n── ${name} ──\n${output.trimEnd()}`)
   const unknown = unknownRules(rules, cases)
+  const unheld = wanted.all ? heldByLongTestsAlone(rules, cases) : []
   for (const line of unknown) console.log(`\n${line}`)
   if (isWhole) {
     writeReport()
@@ -264,16 +272,17 @@ function finish(results: StepResult[]) {
   if (unsteady.length) console.log('unsteady (failed, then passed when their files ran alone): mend them')
   for (const { file, title } of unsteady) console.log(`  ~ ${file} › ${title}`)
   if (unknown.length) console.log('failed: tests name rules that are not in conformance/rules.tsv')
+  if (unheld.length) console.log(`failed: only long tests name ${unheld.join(', ')}`)
   if (steps.contracts || steps.unit) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)
   }
   if (isShort && steps.unit) {
-    const long = vitestSources().filter(({ file }) => LONG.test(file))
+    const long = vitestSources().filter(isLong)
     console.log(`\n${long.length} files of long tests were left out: npm test -- --all runs them, too`)
   }
   if (needsChromium()) console.log(`\n${NO_CHROMIUM}`)
   const untested = tellRules()
-  process.exitCode = failed.length || unknown.length || untested ? 1 : 0
+  process.exitCode = failed.length || unknown.length || unheld.length || untested ? 1 : 0
 }
 
 /** Says how many tests of each wanted rule ran; returns the number of rules without any. */
@@ -307,11 +316,7 @@ function readReport(): string {
 function writeReport() {
   const kinds = [/\.sol$/, /\.test\.ts$/]
   if (!kinds.every((kind) => cases.some(({ file }) => kind.test(file)))) return
-  // The same with and without the long tests.
-  const report = conformanceReport(
-    rules,
-    cases.filter(({ file }) => !LONG.test(file)),
-  )
+  const report = conformanceReport(rules, cases)
   if (report === readReport()) return
   writeFileSync(reportPath, report)
   console.log('\nconformance/report.md has changed: commit it with the tests.')
