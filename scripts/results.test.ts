@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest'
-import { filesToRepeat, readSolidity, readVitest, slowestFiles, type TestCase } from './results.ts'
+import {
+  failuresIn,
+  filesToRepeat,
+  readSolidity,
+  readVitest,
+  slowestFiles,
+  type TestCase,
+} from './results.ts'
 import { solidityRules } from './solidity-rules.ts'
 
 const source = `
@@ -128,6 +135,11 @@ const failedIn = (...files: string[]): TestCase[] => [
   ...files.map((file): TestCase => ({ file, title: 'breaks', outcome: 'failed', rules: [] })),
 ]
 const failed = { ok: false, output: 'Tests  2 failed | 1 passed' }
+
+it('shows what vitest says of failures, without the list of tests', () => {
+  const said = '⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n\n FAIL  a.test.ts > adds\nAssertionError'
+  expect(failuresIn(` ✓ b.test.ts\n ❯ a.test.ts\n\n${said}\n\n`)).toBe(said)
+})
 
 it('repeats the vitest files of a few failures, each once', () => {
   expect(filesToRepeat(failed, failedIn('a.test.ts', 'b.test.ts', 'a.test.ts'))).toEqual([

@@ -62,6 +62,10 @@ export function slowestFiles(json: string, root: string, most: number): { file: 
     .slice(0, most)
 }
 
+/** What vitest says of the failures after it has listed all tests. */
+export const failuresIn = (output: string): string =>
+  output.slice(output.search(/^.* Failed (?:Tests|Suites) /m)).trimEnd()
+
 /** More failures than in so many files are no accident. */
 const MOST_REPEATED = 5
 

@@ -184,6 +184,7 @@ async function repeated(unit: StepResult): Promise<StepResult[]> {
   const files = isWhole ? filesToRepeat(unit, cases) : []
   if (files.length === 0) return [unit]
   const failed = cases.filter(({ file, outcome }) => files.includes(file) && outcome === 'failed')
+  console.log(`\n── unit ──\n${failuresIn(unit.output)}\n`)
   cases.splice(0, cases.length, ...cases.filter(({ file }) => !files.includes(file)))
   const again = await runStep(vitest(['--maxWorkers=1', ...files], 'repeated', repeatedJson), logs)
   const fails = (one: TestCase) =>
@@ -204,7 +205,10 @@ async function runAll(): Promise<StepResult[]> {
       await browser
       return Promise.all(run(steps.unit))
     }
-    const [console, unit] = await runAfter(buildConsole(), steps.unit, browser)
+    // The first of the long tests need the console; without them it is built before anybody asks for it.
+    const [console, unit] = isShort
+      ? await Promise.all([runStep(buildConsole(), logs), runStep(steps.unit, logs)])
+      : await runAfter(buildConsole(), steps.unit, browser)
     return [console, ...(await repeated(unit))]
   }
 

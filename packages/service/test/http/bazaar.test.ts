@@ -7,6 +7,7 @@ import {
   validateDiscoveryExtensionSpec,
 } from '@x402/extensions/bazaar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lockFollowing } from '../../src/derived/following/following.ts'
 import { until } from '../../src/machinery/workers/testing.ts'
 import { findsFirst, setProductRanks } from './discover-market.ts'
 import { OTHER_CHAIN, PRICE, startProducts, type TestProducts } from './discover-products.ts'
@@ -69,6 +70,7 @@ async function tells(body: unknown): Promise<void> {
   sold.shop.answer = (_request, response) => response.writeHead(402).end(text)
   const asked = sold.shop.asked.length
   await m.sql`UPDATE market.offers SET ask_at = '-infinity' WHERE endpoint_url LIKE '%/tides'`
+  await m.sql`UPDATE jobs.schedules SET next_run_at = now() WHERE name = 'refresh-offers'`
   await until(async () => {
     const [row] = await m.sql`
       SELECT FROM market.offers WHERE endpoint_url LIKE '%/tides' AND ask_at > '-infinity' AND seen_at >= asked_at`
@@ -280,12 +282,16 @@ describe('GET /discovery/resources', () => {
         await tx`UPDATE market.products SET endpoint_url = ${to} WHERE ${key}`
         await tx`UPDATE market.offers SET endpoint_url = ${to}, ask_at = 'infinity' WHERE ${key}`
       })
-    await moveTo(`${url}/new`)
-    const { resource, accepts, description, mimeType } = await entryOf(sold.tides)
-    expect([resource, accepts, mimeType]).toEqual([`${url}/new`, [], undefined])
-    expect(description).not.toBe('Of the sea')
-    await moveTo(url)
-    expect(await entryOf(sold.tides)).toMatchObject({ accepts: [offer()], description: 'Of the sea' })
+    // Followers would bring the two tables together, and forget what was told.
+    await m.sql.begin(async (tx) => {
+      await lockFollowing(tx, m.chainId)
+      await moveTo(`${url}/new`)
+      const { resource, accepts, description, mimeType } = await entryOf(sold.tides)
+      expect([resource, accepts, mimeType]).toEqual([`${url}/new`, [], undefined])
+      expect(description).not.toBe('Of the sea')
+      await moveTo(url)
+      expect(await entryOf(sold.tides)).toMatchObject({ accepts: [offer()], description: 'Of the sea' })
+    })
   })
 
   it('is not changed for others by a declaration that is nested without end', async () => {
