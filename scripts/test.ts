@@ -7,6 +7,7 @@ import { HELP, readArguments, type Wanted } from './arguments.ts'
 import { conformanceReport, heldByLongTestsAlone, readRules, unknownRules } from './conformance.ts'
 import {
   count,
+  failuresIn,
   filesToRepeat,
   isLong,
   readSolidity,
