@@ -26,6 +26,8 @@ export interface BringUpOptions {
   say: (text: string) => void
   contents: Contents
   isEmbedding?: boolean
+  /** Left out: the console is built before the service starts, if it is not yet. */
+  builtConsole?: Promise<unknown>
 }
 
 /** Starts everything, each part when those it needs run. */
@@ -34,9 +36,6 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
   const snapshot = contents === 'demo' ? readSnapshot() : undefined
   const endsAt = Date.now()
   const startsAt = snapshot && new Date(endsAt - HISTORY_MS)
-  // In a process of its own, beside the chain. Who waits for it is told if it fails.
-  const builtConsole = buildConsole({ onStart: () => say('building the console beside the rest') })
-  builtConsole.catch(() => {})
   const { rpcUrl, chainId, market, people } = await startChain(options, { port: ports.chain, startsAt })
   const second = ports.second && {
     ...(await startChain(options, { port: ports.second.chain, chainId: SECOND_CHAIN })),
@@ -51,7 +50,7 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
   }
 
-  await builtConsole
+  await (options.builtConsole ?? buildConsole())
   say('starting the service')
   const accounts = snapshot ? demoAccounts(people, snapshot) : people
   const world: World = {

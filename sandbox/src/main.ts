@@ -51,6 +51,11 @@ async function main(contents: Contents, chains: Chains) {
   try {
     const logLevel = process.env.LOG_LEVEL ?? 'warn'
     say('starting Postgres and loading the programs')
+    // In a process of its own, beside all that the service waits for, which is told if it fails.
+    const builtConsole = import('@referrer/console').then(({ buildConsole }) =>
+      buildConsole({ onStart: () => say('building the console beside the rest') }),
+    )
+    builtConsole.catch(() => {})
     const [databases, { bringUp }] = await Promise.all([
       ends.add(
         () => startDatabases(databaseDirectory(path, ports.service)),
@@ -59,7 +64,7 @@ async function main(contents: Contents, chains: Chains) {
       // Loaded here, not with this file: it takes seconds, in which Postgres starts in a process of its own.
       import('./bring-up.ts'),
     ])
-    const { state } = await bringUp({ ports, databases, logLevel, ends, say, contents })
+    const { state } = await bringUp({ ports, databases, logLevel, ends, say, contents, builtConsole })
     if (isStopping) return
     writeState(path, state)
     writeToolServers(path, state)
