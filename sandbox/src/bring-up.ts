@@ -1,4 +1,3 @@
-import { buildConsole } from '@referrer/console'
 import { deployMarket, startLocalChain } from '@referrer/contracts/local'
 import { startChat } from './chat/chat.ts'
 import type { Databases } from './databases.ts'
@@ -26,7 +25,7 @@ export interface BringUpOptions {
   say: (text: string) => void
   contents: Contents
   isEmbedding?: boolean
-  /** Left out: the console is built before the service starts, if it is not yet. */
+  /** A build of the console that has begun; left out: the service builds it. */
   builtConsole?: Promise<unknown>
 }
 
@@ -50,7 +49,7 @@ export async function bringUp(options: BringUpOptions): Promise<Sandbox> {
     await loadRows(databaseUrl, snapshot, { endsAt, shopUrl })
   }
 
-  await (options.builtConsole ?? buildConsole())
+  await options.builtConsole
   say('starting the service')
   const accounts = snapshot ? demoAccounts(people, snapshot) : people
   const world: World = {
