@@ -41,7 +41,7 @@ function networkOf({ config }: Pick<Context, 'config'>, given: unknown): X402.Ne
 export function settleFailure(
   { config: { setupUrl } }: Pick<Context, 'config'>,
   { network, payer }: Subject,
-  { reason, message, transaction, retryable, pending }: Refused,
+  { reason, message, transaction, retryable, pending, until, takeBack }: Refused,
 ): z.output<typeof SettleFailure> {
   return {
     success: false,
@@ -53,6 +53,8 @@ export function settleFailure(
     ...(setupUrl !== undefined && { setup_url: setupUrl }),
     ...(retryable && { retryable: true as const }),
     ...(pending && { pending: true as const }),
+    ...(until !== undefined && { until: Number(until) }),
+    ...(takeBack && { take_back: { to: takeBack.to, data: takeBack.data, not_before: takeBack.notBefore } }),
   }
 }
 

@@ -4,24 +4,16 @@ import { RpcError } from '@referrer/chain'
 import { createLoader } from '@referrer/process'
 import { ProtocolError, RequestSignature } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
-import {
-  type Address,
-  decodeFunctionResult,
-  encodeFunctionData,
-  isAddressEqual,
-  keccak256,
-  stringToBytes,
-} from 'viem'
+import { type Address, decodeFunctionResult, encodeFunctionData, isAddressEqual } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
 import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
-import { READ_GAS } from '../settlement/parties.ts'
+import { READ_GAS, SETTLEMENT_SIGNER_ROLE } from '../settlement/parties.ts'
 import { HttpRefusal, unauthorized } from './refusal.ts'
 
 const TIMESTAMP = RequestSignature.TIMESTAMP_HEADER.toLowerCase()
 const SIGNATURE = RequestSignature.SIGNATURE_HEADER.toLowerCase()
-const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
 /** As many as one `eth_call` surely has gas for. */
 const MOST_QUESTIONS = 100
 /** To read from the chain: the settlement itself needs the time. */

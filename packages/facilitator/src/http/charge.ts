@@ -1,3 +1,4 @@
+import { clientOf } from '@referrer/net'
 import { ProtocolError, type X402 } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import { charge } from '../charge/charge.ts'
@@ -36,7 +37,10 @@ export function chargeRoutes(
       if (isCredential) {
         const settleRequest = settleRequestOf(context, body)
         subject = subjectOf(context, settleRequest)
-        settled = await settler.settle(await permitted(context, settleRequest, signer))
+        settled = await settler.settle(
+          await permitted(context, settleRequest, signer),
+          clientOf(request.ip),
+        )
       } else settled = await charge(context, settler, body)
       metrics.countAnswer('/mpp/charge', 'settled')
       return { success: true, ...settled, network: subject.network }

@@ -1,6 +1,7 @@
 import { ProtocolError, type X402 } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Address } from 'viem'
+import { clientOf } from '@referrer/net'
 import type { Context } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
 import { readPayment } from '../payment/read.ts'
@@ -28,7 +29,7 @@ export function paymentRoutes(
     const end = inProgress.begin('/verify')
     try {
       const payment = await permitted(context, body, signer)
-      await settler.check(payment)
+      await settler.check(payment, clientOf(request.ip))
       metrics.countAnswer('/verify', 'valid')
       return { isValid: true, payer: payment.authorization.from }
     } catch (error) {
@@ -48,7 +49,7 @@ export function paymentRoutes(
     const end = inProgress.begin('/settle')
     try {
       const payment = await permitted(context, body, signer)
-      const { transaction, payer } = await settler.settle(payment)
+      const { transaction, payer } = await settler.settle(payment, clientOf(request.ip))
       metrics.countAnswer('/settle', 'settled')
       return { success: true, transaction, network: payment.network, payer }
     } catch (error) {

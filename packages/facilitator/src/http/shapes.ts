@@ -29,12 +29,21 @@ const failure = {
   success: z.literal(false),
   errorReason: reason,
   errorMessage: z.string().meta({ about: 'What is wrong, and what to do about it.' }),
-  transaction: matching(/^(0x[0-9a-f]{64})?$/, 'That used the payment before, or gave it back; else empty.'),
+  transaction: matching(/^(0x[0-9a-f]{64})?$/, 'That used the payment before; else empty.'),
   network,
   payer: address('Who would have paid.').exactOptional(),
   setup_url: z.string().exactOptional().meta({ about: 'Where to learn how buying works.' }),
   retryable: yes('Nothing was sent: the same payment can be sent again.'),
   pending: yes('It was sent, or may have been: ask for the settlement before paying again.'),
+  until: z.number().exactOptional().meta({ about: 'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.' }),
+  take_back: z
+    .object({
+      to: address('The split router.'),
+      data: matching(/^0x([0-9a-f]{2})+$/, 'The call.'),
+      not_before: z.int().meta({ about: 'Unix seconds from which on it works; 0: now.' }),
+    })
+    .exactOptional()
+    .meta({ about: 'The money is in the router and is not split: the call by which anybody gives it back to its payer.' }),
 }
 
 export const SettleFailure = z
@@ -67,9 +76,10 @@ export const VerifyRefusal = z
 
 export const Settlement = z
   .object({
-    status: z.enum(['pending', 'settled', 'failed', 'refunded', 'unknown'] satisfies SettlementStatus[]),
-    transaction: hash('That settled it or gave it back.').nullable(),
+    status: z.enum(['pending', 'settled', 'failed', 'unknown'] satisfies SettlementStatus[]),
+    transaction: hash('That settled it.').nullable(),
     message: z.string().nullable().meta({ about: 'Why it failed.' }),
+    until: z.number().exactOptional().meta({ about: 'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.' }),
     payer: address('As it was asked for.'),
     nonce: hash('As it was asked for.'),
     network,

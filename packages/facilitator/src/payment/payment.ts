@@ -23,6 +23,8 @@ export interface Payment {
   linkMultiplierBps: number
   /** Whether the nonce commits to the terms of the link. */
   isCommitted: boolean
+  /** Whether the signature is known to be the payer's; that of a contract wallet only a node can check. */
+  isVerified: boolean
   /** Of a payer that is not deployed yet. */
   deployment: Deployment | undefined
   /** Equal for copies of one request; differs for another request with the same authorisation. */

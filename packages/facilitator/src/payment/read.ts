@@ -32,7 +32,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   })
   // The offer does not tell which message the buyer signed; a salt comes with `ReceiveWithAuthorization`.
   const likely = salt === undefined ? TRANSFER : RECEIVE
-  const { kind, signature, deployment } = await readSignature(
+  const { kind, signature, isVerified, deployment } = await readSignature(
     context,
     chain,
     authorization,
@@ -40,8 +40,11 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     likely,
   )
   requireCommitted(kind, salt, authorization, committed)
+  const { productId = committed.productId } = paymentRequirements.extra
+  if (salt === undefined) requireSoon(context, authorization)
+  else if (productId !== committed.productId) throw invalidPayment(OTHER_PRODUCT)
 
-  const sold = { ...committed, productId: paymentRequirements.extra.productId ?? committed.productId }
+  const sold = { ...committed, productId }
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
   const { to: _router, ...signed } = authorization
   const payment = {
@@ -51,6 +54,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     attribution,
     linkMultiplierBps: committed.commissionMultiplierBps,
     isCommitted: salt !== undefined,
+    isVerified,
     deployment,
   }
   return { ...payment, digest: digestOf(payment) }
@@ -144,6 +148,19 @@ function requireCommitted(
       `authorization.nonce does not commit to this attribution token, buyer agent and salt: ${expected} would`,
     )
   }
+}
+
+const OTHER_PRODUCT =
+  "the nonce commits to the product of the link, and anybody may settle it so: sell that product, or leave extra.authorizationType out, so that the buyer's nonce commits to nothing"
+
+/** In seconds. What commits to nothing is remembered until it ends, so that nobody else is paid with it. */
+const MAX_VALIDITY = 7_200n
+
+function requireSoon({ clock }: Context, { validBefore }: Authorization.Authorization): void {
+  if (validBefore <= BigInt(Math.floor(clock() / 1_000)) + MAX_VALIDITY) return
+  throw invalidPayment(
+    `authorization.validBefore ${validBefore} is more than ${MAX_VALIDITY} seconds ahead: sign one that ends sooner, or one whose nonce commits to the link`,
+  )
 }
 
 const PURCHASE = parseAbiParameters(

@@ -1,14 +1,27 @@
-import type { Hash } from 'viem'
+import type { Address, Hash, Hex } from 'viem'
 
 export type RefusalReason = 'invalid_payment' | 'self_referral' | 'settle_failed'
+
+/** A call to the router that gives money which arrived there back to its payer. `notBefore` in Unix seconds. */
+export interface TakeBack {
+  to: Address
+  data: Hex
+  notBefore: number
+}
 
 export interface RefusalDetails {
   /** Set where nothing was sent to the chain, so that sending the same payment again is safe. */
   retryable?: boolean
-  /** The transaction that used the authorisation before, or that gave the money back. */
+  /** The transaction that used the authorisation before. */
   transaction?: Hash | undefined
-  /** It was sent and its outcome is not known yet: ask for the settlement before paying again. */
+  /** Its outcome is not known yet: ask for the settlement before paying again. */
   pending?: boolean
+  /** Until when the authorisation can be used, in Unix seconds. */
+  until?: bigint | undefined
+  /** The authorisation is used: it moves no money any more. */
+  isUsed?: boolean
+  /** The money is in the router. */
+  takeBack?: TakeBack | undefined
   cause?: unknown
 }
 
@@ -19,6 +32,9 @@ export class Refused extends Error {
   readonly retryable: boolean
   readonly transaction: Hash | undefined
   readonly pending: boolean
+  readonly until: bigint | undefined
+  readonly isUsed: boolean
+  readonly takeBack: TakeBack | undefined
 
   constructor(reason: RefusalReason, message: string, details: RefusalDetails = {}) {
     super(message, { cause: details.cause })
@@ -26,6 +42,18 @@ export class Refused extends Error {
     this.retryable = details.retryable ?? false
     this.transaction = details.transaction
     this.pending = details.pending ?? false
+    this.until = details.until
+    this.isUsed = details.isUsed ?? false
+    this.takeBack = details.takeBack
+  }
+
+  /** The same refusal of a payment whose money is in the router. */
+  withTakeBack(takeBack: TakeBack): Refused {
+    const { reason, message, retryable, transaction, pending, until, cause } = this
+    const from = new Date(takeBack.notBefore * 1_000).toISOString().slice(0, 16)
+    const when = takeBack.notBefore === 0 ? 'now' : `from ${from}Z on`
+    const told = `${message}; the money is in the router, and its payer takes it back ${when} by the call in take_back`
+    return new Refused(reason, told, { retryable, transaction, pending, until, isUsed: true, takeBack, cause })
   }
 }
 
@@ -34,4 +62,4 @@ export const invalidPayment = (message: string, details?: RefusalDetails) =>
 
 /** `transaction`: what it was used in, where that is known. */
 export const alreadyUsed = (transaction: Hash | undefined) =>
-  invalidPayment('authorization already used', { transaction })
+  invalidPayment('authorization already used', { transaction, isUsed: true })

@@ -12,6 +12,8 @@ import { invalidPayment, Refused } from './refused.ts'
 export interface Signed {
   kind: RouterAuthorization['kind']
   signature: Hex
+  /** By recovery, which shows it to nobody. */
+  isVerified: boolean
   /** Of a wallet that is not deployed yet. */
   deployment?: Deployment
 }
@@ -53,13 +55,13 @@ export async function readSignature(
     for (const kind of likely === RECEIVE ? KINDS : KINDS.toReversed()) {
       const digest = digestOf(chain, kind, authorization)
       const signer = await recoverSigner(context, digest, plain)
-      if (signer === authorization.from) return { kind, signature: plain }
+      if (signer === authorization.from) return { kind, signature: plain, isVerified: true }
     }
   }
   const wrapped = unwrapSignature(signature)
   if (wrapped) return readWrapped(context, chain, authorization, wrapped, likely)
   if (await isContract(context, chain, authorization.from)) {
-    return { kind: await kindFor(chain, authorization, signature, likely), signature }
+    return { kind: await kindFor(chain, authorization, signature, likely), signature, isVerified: false }
   }
   throw invalidPayment(
     `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
@@ -76,13 +78,13 @@ async function readWrapped(
 ): Promise<Signed> {
   const { from } = authorization
   if (await hasCode(chain, from).catch(unanswered))
-    return { kind: await kindFor(chain, authorization, signature, likely), signature }
+    return { kind: await kindFor(chain, authorization, signature, likely), signature, isVerified: false }
   if (!config.walletFactories.has(deployment.factory))
     throw invalidPayment(
       `the wallet ${from} is not deployed, and wallets of the factory ${deployment.factory} are not deployed here: deploy the wallet first, then send the same payment again`,
     )
   const kind = await kindFor(chain, authorization, signature, likely, [deploymentCall(from, deployment)])
-  return { kind, signature, deployment }
+  return { kind, signature, isVerified: false, deployment }
 }
 
 /** What the payer signs. */

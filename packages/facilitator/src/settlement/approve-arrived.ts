@@ -1,15 +1,13 @@
-// arrived → checked, taken or refused: money that is in the router is split, or goes back when it can never be split.
+// arrived → checked, taken or refused: money that is in the router is split, or is its payer's to take back.
 import type { Chain } from '../context.ts'
 import { probe } from '../onchain/probe.ts'
 import { Refused } from '../payment/refused.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
-import { revertsNow } from './refusals.ts'
+import { revertsNow, wentBack } from './refusals.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 import type { Next } from './states.ts'
-
-/** Reverts that tell that another transaction has split the money or given it back. */
-const OVER = new Set<string | undefined>(['PaymentAlreadySplit', 'PaymentAlreadyRefunded'])
+import { withTakeBack } from './take-back.ts'
 
 export async function approveArrived(
   chain: Chain,
@@ -17,16 +15,16 @@ export async function approveArrived(
   { refusal }: In<'arrived'>,
 ): Promise<In<Next<'arrived'>>> {
   attempt.hasArrived = true
-  attempt.refusal = refusal
-  const order = refusal ? attempt.toRefund(refusal.message) : attempt.toSplit()
+  if (refusal) return refuse(await withTakeBack(chain, attempt.payment, refusal))
+  const order = attempt.toSplit()
   const call = { target: chain.contracts.SplitRouter, gas: GAS_PER_PURCHASE, data: order.data }
-  const wallets = [attempt.key.payer]
-  const { outcomes, haveCode } = await probe(chain, chain.relayerPool.available()[0], [call], { wallets })
+  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], [call])
   const [outcome] = outcomes
-  if (outcome?.ok) return { state: 'checked', order, gas: outcome.gasUsed, hasCode: haveCode[0] === true }
+  if (outcome?.ok) return { state: 'checked', order, gas: outcome.gasUsed }
   const { name, message, isForGood } = explainRevert(outcome?.data ?? '0x')
-  if (OVER.has(name)) return { state: 'taken', mayRetry: false }
-  if (refusal || !isForGood) return refuse(revertsNow(message))
+  if (name === 'PaymentAlreadySplit') return { state: 'taken', mayRetry: false }
+  if (name === 'PaymentAlreadyRefunded') return refuse(wentBack())
+  if (!isForGood) return refuse(revertsNow(message))
   const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
-  return { state: 'arrived', refusal: new Refused(reason, message) }
+  return refuse(await withTakeBack(chain, attempt.payment, new Refused(reason, message)))
 }

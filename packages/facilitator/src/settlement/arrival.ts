@@ -65,10 +65,11 @@ const TRANSFER = toEventSelector(getAbiItem({ abi: sandboxUSDCAbi, name: 'Transf
 const STEP = 9_000
 const STEPS = 5
 
-export async function findArrival(chain: Chain, payment: Payment): Promise<Arrival> {
+/** `isOurs`: what a settler made of it is ours, and was told to nobody. */
+export async function findArrival(chain: Chain, payment: Payment, isOurs = false): Promise<Arrival> {
   const { from, nonce, kind, value } = payment.authorization
   const [escrowId, head] = await Promise.all([readEscrow(chain, payment), readHead(chain)])
-  if (escrowId !== 0n) return findSplit(chain, payment, escrowId, head)
+  if (escrowId !== 0n) return findSplit(chain, payment, escrowId, head, isOurs)
   const log = await findUse(chain, from, nonce, head)
   if (!log) return { type: 'unseen' }
   if (log.topics[0] === CANCELED) return { type: 'cancelled' }
@@ -91,7 +92,13 @@ async function findUse(chain: Chain, payer: Address, nonce: Hex, head: number): 
   return log
 }
 
-async function findSplit(chain: Chain, payment: Payment, escrowId: bigint, head: number): Promise<Arrival> {
+async function findSplit(
+  chain: Chain,
+  payment: Payment,
+  escrowId: bigint,
+  head: number,
+  isOurs: boolean,
+): Promise<Arrival> {
   const { attribution, authorization } = payment
   const topics = [DEPOSITED, numberToHex(escrowId, { size: 32 })]
   const [log] = await logsOf(chain, chain.contracts.CommissionEscrow, topics, head)
@@ -100,14 +107,17 @@ async function findSplit(chain: Chain, payment: Payment, escrowId: bigint, head:
   const terms = readDeposited(log)
   const isAsOrdered =
     TERMS.every((term) => terms[term] === attribution[term]) && terms.price === authorization.value
+  const depth = head - hexToNumber(log.blockNumber) + 1
   const sent = await chain.rpc.request<{ from: Address } | null>('eth_getTransactionByHash', [transaction])
-  if (!isAsOrdered || !sent || (await isSettler(chain, sent.from))) return { type: 'split', transaction }
+  if (!isAsOrdered || !sent) return { type: 'split', transaction }
+  if (await isSettler(chain, sent.from))
+    return isOurs ? { type: 'outside', transaction, depth } : { type: 'split', transaction }
   const { commission, cashback } = terms as unknown as Terms
   const due = await termsDue(chain, payment)
   const isDue = (each: Terms) => each.commission === commission && each.cashback === cashback
   if (due && !due.some(isDue))
     return { type: 'altered', transaction, told: { commission, cashback }, due: due[0] }
-  return { type: 'outside', transaction, depth: head - hexToNumber(log.blockNumber) + 1 }
+  return { type: 'outside', transaction, depth }
 }
 
 /**

@@ -19,36 +19,30 @@ export interface Attempt {
   readonly signal: AbortSignal
   /** Undefined: the money came by a plain transfer. */
   readonly payment: Payment | undefined
-  /** What it has cost already, in base units: the deployment of the payer. */
-  readonly deploymentCost: bigint
   /** Of money that is in the router. */
   toSplit(): Order
-  toRefund(why: string): Order
   /** The money was found in the router. */
   hasArrived: boolean
-  /** Why the money goes back. */
-  refusal: Refused | undefined
 }
 
 interface Facts {
   queued: { payment: Payment }
-  /** `refusal`: the purchase must not be split. `burned`: gas that the payment used in a transaction of ours. */
-  used: { payment: Payment; refusal?: Refused | undefined; burned: bigint }
-  /** `refusal`: the money is to go back. */
-  arrived: { refusal: Refused | undefined }
+  /** `refusal`: the purchase must not be split. */
+  used: { payment: Payment; refusal?: Refused | undefined }
+  /** `refusal`: the money is its payer's to take back. */
+  arrived: { refusal?: Refused | undefined }
   /** `mayRetry`: it is queued again if the other attempt failed. */
   taken: { mayRetry: boolean }
   /** To be sent in a transaction of its own. */
-  checked: { order: Order; gas: bigint; hasCode: boolean }
+  checked: { order: Order; gas: bigint }
   refused: { refusal: Refused }
   enqueued: { intentId: bigint }
   sent: { mined: Mined }
-  unsent: { message: string }
+  /** It was withdrawn before it was sent. */
+  open: { message: string }
   settled: { transaction: Hash }
-  settled_final: { transaction: Hash }
-  refunded: { transaction: Hash; message: string | null }
-  /** `isForAll`: it was one of several in its transaction, and none of them took effect. `burned`: the gas that it used. */
-  failed: { message: string; isForAll: boolean; block: number; burned: bigint }
+  final: { transaction: Hash }
+  failed: { message: string; block: number }
 }
 
 /** What an attempt knows in one of these states. */

@@ -21,6 +21,6 @@ export async function join(
     await tracker.follow(intentId)
     return refuse(refusalOfRow(await findRow(sql, key)))
   }
-  const hasFailed = !row || row.state === 'failed'
-  return hasFailed && mayRetry && payment ? { state: 'queued', payment } : refuse(refusalOfRow(row))
+  const isFree = !row || (row.state === 'open' && row.digest === digest)
+  return isFree && mayRetry && payment ? { state: 'queued', payment } : refuse(refusalOfRow(row))
 }

@@ -1,14 +1,15 @@
-// used → arrived, settled_final, taken or refused: the token has the authorisation as used, and the chain tells what for.
+// used → arrived, final, taken or refused: the token has the authorisation as used, and the chain tells what for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain, Context } from '../context.ts'
-import { keyOf, type Payment } from '../payment/payment.ts'
+import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { findArrival, isOpen, type OpenArrival } from './arrival.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
 import { toSettle } from './order.ts'
-import { refusalOfArrival, refusalOfRow, tookTooLong } from './refusals.ts'
+import { refusalOfArrival, refusalOfRow, tookTooLong, unpinned } from './refusals.ts'
 import type { Next } from './states.ts'
-import { adopt, blame, findRow } from './store.ts'
+import { adopt, findRow } from './store.ts'
+import { withTakeBack } from './take-back.ts'
 
 const POLL_MS = 500
 const MOST_LOOKS = 5
@@ -16,34 +17,36 @@ const MOST_LOOKS = 5
 export async function locate(
   context: Context,
   chain: Chain,
-  { key, signal }: Attempt,
-  { payment, refusal, burned }: In<'used'>,
+  { key, digest, signal }: Attempt,
+  { payment, refusal }: In<'used'>,
 ): Promise<In<Next<'used'>>> {
-  const row = await findRow(context.sql, key)
-  if (row && row.state !== 'failed') return { state: 'taken', mayRetry: true }
-  const arrival = await waitForDepth(context, chain, payment, signal, burned)
+  const { sql, clock } = context
+  const row = await findRow(sql, key)
+  if (row && row.state !== 'open') return { state: 'taken', mayRetry: true }
+  const isOwn = row?.digest === digest
+  const arrival = await waitForDepth(chain, payment, signal, isOwn && row.wasSent)
   if (arrival instanceof Refused) return refuse(arrival)
-  if (arrival.type === 'arrived') return { state: 'arrived', refusal }
+  if (arrival.type === 'arrived') {
+    // What commits to nothing is split for the purchase that it was first shown for, while that is known.
+    if (isOwn || payment.isCommitted) return { state: 'arrived', refusal }
+    return refuse(await withTakeBack(chain, payment, unpinned()))
+  }
   if (refusal) return refuse(refusal)
   // The purchase was made by somebody who told nobody: the first request for it is answered with their transaction.
   const { transaction } = arrival
-  if (await adopt(context.sql, toSettle(payment), transaction)) return { state: 'settled_final', transaction }
-  return refuse(refusalOfRow(await findRow(context.sql, key)))
+  if (await adopt(sql, toSettle(payment), transaction, clock())) return { state: 'final', transaction }
+  return refuse(refusalOfRow(await findRow(sql, key)))
 }
 
-/** Waits until somebody else's transaction is deep enough to build on. */
+/** Waits until the transaction is deep enough to build on. `isOurs`: a transaction of ours that a reorganisation brought back counts, too. */
 async function waitForDepth(
-  { sql, clock }: Context,
   chain: Chain,
   payment: Payment,
   signal: AbortSignal,
-  burned: bigint,
+  isOurs: boolean,
 ): Promise<OpenArrival | Refused> {
   for (let looks = 1; ; looks += 1) {
-    const arrival = await findArrival(chain, payment)
-    // Only the payer can have cancelled it, or signed another with its nonce.
-    if (burned > 0n && (arrival.type === 'cancelled' || arrival.type === 'elsewhere'))
-      await blame(sql, keyOf(payment), burned, false, clock())
+    const arrival = await findArrival(chain, payment, isOurs)
     // Of several nodes one may be behind.
     const isToBeSeen = arrival.type === 'unseen' && looks < MOST_LOOKS
     if (!isOpen(arrival) && !isToBeSeen) return refusalOfArrival(arrival)

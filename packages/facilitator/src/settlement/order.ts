@@ -15,10 +15,8 @@ import {
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import type { Deposit } from './types.ts'
 
-/** Whether it makes a purchase of the money; otherwise the money goes back. */
-export const isPurchase = ({ kind }: Order): boolean => !kind.endsWith('refund')
-
-export type OrderKind = 'settle' | 'finish' | 'refund' | 'deposit' | 'deposit_refund'
+/** Pulls the money and splits it; splits what somebody else pulled; splits a plain transfer. */
+export type OrderKind = 'settle' | 'finish' | 'deposit'
 
 /** One payment and one thing to do with it. Orders of kind `settle` can share a transaction. */
 export interface Order {
@@ -29,10 +27,8 @@ export interface Order {
   value: bigint
   /** The call that does it alone. */
   data: Hex
-  /** The payment itself, for a batch. */
+  /** Left out: a plain transfer. */
   payment?: Payment
-  /** Why the money goes back. */
-  message?: string
 }
 
 const router = { abi: splitRouterAbi } as const
@@ -62,28 +58,12 @@ export function toFinish(payment: Payment): Order {
   return orderOf('finish', payment, data)
 }
 
-export function toRefund(payment: Payment, message: string): Order {
-  const data = encodeFunctionData({ ...router, functionName: 'refund', args: [payment.authorization] })
-  return { ...orderOf('refund', payment, data), message }
-}
-
 export function toSplitDeposit(deposit: Deposit): Order {
-  const { charge, attribution } = deposit
-  const data = encodeFunctionData({ ...router, functionName: 'splitDeposit', args: [charge, attribution] })
-  return { kind: 'deposit', ...depositOf(deposit), data }
-}
-
-export function toRefundDeposit(deposit: Deposit, message: string): Order {
-  const { charge, attribution } = deposit
-  const args = [charge, attribution.buyerAgentId] as const
-  const data = encodeFunctionData({ ...router, functionName: 'refundDeposit', args })
-  return { kind: 'deposit_refund', ...depositOf(deposit), data, message }
-}
-
-function depositOf(deposit: Deposit) {
   const { charge, attribution, digest } = deposit
-  return { key: keyOfDeposit(deposit), digest, attribution, value: charge.value }
+  const data = encodeFunctionData({ ...router, functionName: 'splitDeposit', args: [charge, attribution] })
+  return { kind: 'deposit', key: keyOfDeposit(deposit), digest, attribution, value: charge.value, data }
 }
+
 
 export function keyOfDeposit({
   chainId,
@@ -99,7 +79,7 @@ const CHARGE_COMMITMENT_TYPEHASH = keccak256(
 )
 
 /** The router's own name for a charged transaction. */
-function chargeNonce(txHash: Hex): Hex {
+export function chargeNonce(txHash: Hex): Hex {
   return keccak256(
     encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [CHARGE_COMMITMENT_TYPEHASH, txHash]),
   )

@@ -16,10 +16,9 @@ export interface Receipt {
 
 const deposited = getAbiItem({ abi: commissionEscrowAbi, name: 'EscrowDeposited' })
 const failed = getAbiItem({ abi: splitRouterAbi, name: 'PurchaseFailed' })
-const refunded = getAbiItem({ abi: splitRouterAbi, name: 'PaymentRefunded' })
 
 const readers = new Map(
-  [deposited, failed, refunded].map((event) => [
+  [deposited, failed].map((event) => [
     toEventSelector(event),
     { name: event.name, read: compileEvent(event) },
   ]),
@@ -32,9 +31,9 @@ export function endingsOf(
   { chainId, contracts: { CommissionEscrow, SplitRouter } }: Chain,
   { transactionHash, status, logs }: Receipt,
   keys: PaymentKey[],
-): Ending[] {
+): Omit<Ending, 'burned'>[] {
   const ours = new Set([CommissionEscrow.toLowerCase(), SplitRouter.toLowerCase()])
-  const told = new Map<string, Omit<Ending, 'key'>>()
+  const told = new Map<string, Omit<Ending, 'key' | 'burned'>>()
   for (const log of status === '0x1' ? logs : []) {
     const reader = readers.get(log.topics[0])
     if (!reader || !ours.has(log.address.toLowerCase())) continue
@@ -48,8 +47,7 @@ export function endingsOf(
         fee,
       })
     } else {
-      const state = reader.name === 'PaymentRefunded' ? 'refunded' : 'settled'
-      told.set(of, { state, transaction: transactionHash, message: null, fee })
+      told.set(of, { state: 'settled', transaction: transactionHash, message: null, fee })
     }
   }
   const silence = {

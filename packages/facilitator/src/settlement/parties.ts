@@ -1,76 +1,100 @@
-// The owners and wallets of the agents of a purchase, and the rule against self-referral.
+// Who stands on the sides of a purchase, and the rules against buying from oneself.
 import { Attribution } from '@referrer/protocol'
-import { identityRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, encodeFunctionData, isAddressEqual, pad, zeroAddress } from 'viem'
+import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  isAddressEqual,
+  keccak256,
+  pad,
+  stringToBytes,
+  zeroAddress,
+} from 'viem'
 import type { Chain } from '../context.ts'
 import type { Call, Outcome } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 
-type Parties = Pick<Attribution.Attribution, 'reviewerAgentId' | 'buyerAgentId'>
+interface Purchase {
+  payer: Address
+  attribution: Pick<Attribution.Attribution, 'merchantId' | 'reviewerAgentId' | 'buyerAgentId'>
+}
 
-/** By agent. */
-export interface AgentAccounts {
-  owners: ReadonlyMap<bigint, Address>
-  wallets: ReadonlyMap<bigint, Address>
+/** What has to be read for some purchases, and the judgement of each by what was read. */
+export interface Parties {
+  calls: Call[]
+  judge(purchase: Purchase, outcomes: readonly Outcome[]): Refused | undefined
 }
 
 export const READ_GAS = 100_000n
+export const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
 
-export function agentsOf(purchases: Parties[]): bigint[] {
-  const agents = new Set(
-    purchases.flatMap(({ reviewerAgentId, buyerAgentId }) => [reviewerAgentId, buyerAgentId]),
-  )
-  agents.delete(Attribution.AGENTLESS_BUYER_ID)
-  return [...agents]
-}
+export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Purchase[]): Parties {
+  const questions = new Map<Hex, number>()
+  const calls: Call[] = []
+  const { IdentityRegistry, MerchantRegistry } = contracts
+  const identity = { abi: identityRegistryAbi } as const
+  const merchant = { abi: merchantRegistryAbi } as const
 
-/** Two for each agent; `readParties` reads what they return. */
-export function partyCalls({ contracts }: Chain, agents: bigint[]): Call[] {
-  const call = (functionName: 'ownerOf' | 'getAgentWallet', agentId: bigint): Call => ({
-    target: contracts.IdentityRegistry,
-    gas: READ_GAS,
-    data: encodeFunctionData({ abi: identityRegistryAbi, functionName, args: [agentId] }),
-  })
-  return agents.flatMap((agentId) => [call('ownerOf', agentId), call('getAgentWallet', agentId)])
-}
+  /** Each is asked once, however many purchases need it. Returns its place. */
+  function ask(target: Address, data: Hex): number {
+    const known = questions.get(data)
+    if (known !== undefined) return known
+    questions.set(data, calls.length)
+    return calls.push({ target, gas: READ_GAS, data }) - 1
+  }
+  const owner = (id: bigint) =>
+    ask(IdentityRegistry, encodeFunctionData({ ...identity, functionName: 'ownerOf', args: [id] }))
+  const wallet = (id: bigint) =>
+    ask(IdentityRegistry, encodeFunctionData({ ...identity, functionName: 'getAgentWallet', args: [id] }))
+  const payout = (id: bigint) =>
+    ask(MerchantRegistry, encodeFunctionData({ ...merchant, functionName: 'payoutWallet', args: [id] }))
+  const settler = (id: bigint, account: Address) => {
+    const args = [id, SETTLEMENT_SIGNER_ROLE, account] as const
+    return ask(MerchantRegistry, encodeFunctionData({ ...merchant, functionName: 'hasRole', args }))
+  }
 
-export function readParties(agents: bigint[], outcomes: readonly Outcome[]): AgentAccounts {
-  const accounts = (offset: number) =>
-    new Map(
-      agents.flatMap((agentId, at): [bigint, Address][] => {
-        const account = accountIn(outcomes[at * 2 + offset])
-        return account ? [[agentId, account]] : []
-      }),
-    )
-  return { owners: accounts(0), wallets: accounts(1) }
-}
-
-/** Nobody earns by buying through a link of their own, and nobody buys in the name of somebody else's agent. */
-export function judgeParties(
-  payer: Address,
-  { reviewerAgentId, buyerAgentId }: Parties,
-  { owners, wallets }: AgentAccounts,
-): Refused | undefined {
-  const isSame = (one: Address | undefined, other: Address | undefined) =>
-    one !== undefined && other !== undefined && isAddressEqual(one, other)
-  const reviewer = owners.get(reviewerAgentId)
-  if (buyerAgentId !== Attribution.AGENTLESS_BUYER_ID) {
-    const owner = owners.get(buyerAgentId)
-    if (!owner) return invalidPayment(`buyerAgentId ${buyerAgentId} is no agent`)
-    if (!isSame(owner, payer) && !isSame(wallets.get(buyerAgentId), payer)) {
-      return invalidPayment(
-        `buyerAgentId ${buyerAgentId} is not the payer's agent: pay from its owner's or its own wallet`,
-      )
-    }
-    if (isSame(owner, reviewer)) {
-      return new Refused('self_referral', 'the buying agent and the reviewer have the same owner')
+  function placesOf({ payer, attribution: { merchantId, reviewerAgentId, buyerAgentId } }: Purchase) {
+    const isAgent = buyerAgentId !== Attribution.AGENTLESS_BUYER_ID
+    return {
+      sellers: [owner(merchantId), payout(merchantId)],
+      isSettler: settler(merchantId, payer),
+      reviewer: { owner: owner(reviewerAgentId), wallet: wallet(reviewerAgentId) },
+      buyer: isAgent ? { owner: owner(buyerAgentId), wallet: wallet(buyerAgentId) } : undefined,
     }
   }
-  if (isSame(reviewer, payer) || isSame(wallets.get(reviewerAgentId), payer)) {
-    return new Refused('self_referral', 'the buyer wrote the review of this link')
+
+  for (const purchase of purchases) placesOf(purchase)
+  return {
+    calls,
+    judge(purchase, outcomes) {
+      const { sellers, isSettler, reviewer, buyer } = placesOf(purchase)
+      const { payer, attribution } = purchase
+      const at = (place: number) => accountIn(outcomes[place])
+      const isPayer = (place: number) => isSame(at(place), payer)
+      if (buyer) {
+        if (!at(buyer.owner)) return invalidPayment(`buyerAgentId ${attribution.buyerAgentId} is no agent`)
+        if (!isPayer(buyer.owner) && !isPayer(buyer.wallet))
+          return invalidPayment(
+            `buyerAgentId ${attribution.buyerAgentId} is not the payer's agent: pay from its owner's or its own wallet`,
+          )
+        if (isSame(at(buyer.owner), at(reviewer.owner)))
+          return new Refused('self_referral', 'the buying agent and the reviewer have the same owner')
+      }
+      if (isPayer(reviewer.owner) || isPayer(reviewer.wallet))
+        return new Refused('self_referral', 'the buyer wrote the review of this link')
+      // What goes back to who paid it costs nobody anything but us.
+      if (sellers.some(isPayer) || isTrue(outcomes[isSettler]))
+        return invalidPayment('the payer is the merchant: its owner, its payout wallet or one of its settlers')
+      return undefined
+    },
   }
-  return undefined
 }
+
+const isSame = (one: Address | undefined, other: Address | undefined) =>
+  one !== undefined && other !== undefined && isAddressEqual(one, other)
+
+const isTrue = (outcome: Outcome | undefined) => !!outcome?.ok && BigInt(outcome.data.slice(0, 66)) === 1n
 
 function accountIn(outcome: Outcome | undefined): Address | undefined {
   if (!outcome?.ok || outcome.data.length < 66) return undefined

@@ -5,17 +5,17 @@ import { currentOrigin } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment } from '../payment/payment.ts'
-import type { Refused } from '../payment/refused.ts'
 import { approveArrived } from './approve-arrived.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
 import { createDeployments } from './deployment.ts'
 import type { OnSettlement } from './events.ts'
 import { examineFailure } from './examine-failure.ts'
 import { join } from './join.ts'
+import { keepPins } from './keep-pins.ts'
 import { locate } from './locate.ts'
 import { outcomeOf } from './observe.ts'
-import { keyOfDeposit, toFinish, toRefund, toRefundDeposit, toSplitDeposit } from './order.ts'
-import { noMoneyMoved, notSent, returned, tookTooLong } from './refusals.ts'
+import { keyOfDeposit, toFinish, toSplitDeposit } from './order.ts'
+import { notSent, tookTooLong, tryAgain, usableUntil } from './refusals.ts'
 import { createRelayerLoad } from './relayer-load.ts'
 import { errors } from './revert.ts'
 import { type FIRST_STATES, move, type Next, type State } from './states.ts'
@@ -27,8 +27,7 @@ import type { Deposit } from './types.ts'
 export interface PaymentFlow {
   /** The transaction that split the payment; throws `Refused`. */
   settle(payment: Payment, signal: AbortSignal): Promise<Hash>
-  /** Given a refusal, the money goes back. */
-  splitDeposit(deposit: Deposit, refusal: Refused | undefined, signal: AbortSignal): Promise<Hash>
+  splitDeposit(deposit: Deposit, signal: AbortSignal): Promise<Hash>
   /** Sends, and goes on with every payment that Postgres holds in a state which is not final. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -71,7 +70,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
 
   async function awaitBlock({ intentId }: In<'enqueued'>): Promise<In<Next<'enqueued'>>> {
     const tracked = await tracker.follow(intentId)
-    return 'mined' in tracked ? { state: 'sent', ...tracked } : { state: 'unsent', ...tracked }
+    return 'mined' in tracked ? { state: 'sent', ...tracked } : { state: 'open', ...tracked }
   }
 
   async function run(attempt: Attempt, first: In<(typeof FIRST_STATES)[number]>): Promise<Hash> {
@@ -92,7 +91,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
 
   return {
     async settle(payment, signal) {
-      const deployed = payment.deployment && (await deployments.deploy(payment, payment.deployment, signal))
+      if (payment.deployment) await deployments.deploy(payment, payment.deployment, signal)
       const attempt: Attempt = {
         state: 'queued',
         key: keyOf(payment),
@@ -100,17 +99,12 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         origin: currentOrigin(),
         signal,
         payment,
-        deploymentCost: deployed?.cost ?? 0n,
         toSplit: () => toFinish(payment),
-        toRefund: (why) => toRefund(payment, why),
         hasArrived: false,
-        refusal: undefined,
       }
-      const transaction = await run(attempt, { state: 'queued', payment })
-      await deployed?.settled()
-      return transaction
+      return run(attempt, { state: 'queued', payment })
     },
-    splitDeposit(deposit, refusal, signal) {
+    splitDeposit(deposit, signal) {
       const attempt: Attempt = {
         state: 'arrived',
         key: keyOfDeposit(deposit),
@@ -118,13 +112,10 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         origin: currentOrigin(),
         signal,
         payment: undefined,
-        deploymentCost: 0n,
         toSplit: () => toSplitDeposit(deposit),
-        toRefund: (why) => toRefundDeposit(deposit, why),
         hasArrived: true,
-        refusal,
       }
-      return run(attempt, { state: 'arrived', refusal })
+      return run(attempt, { state: 'arrived' })
     },
     async run(signal) {
       const sender = createSender({
@@ -142,22 +133,25 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
           if ('intent' in event) tracker.wake(event.intent)
         },
       })
-      await Promise.all([sender.run(signal), tracker.run(signal), chain.relayerPool.run(signal)])
+      await Promise.all([
+        sender.run(signal),
+        tracker.run(signal),
+        chain.relayerPool.run(signal),
+        keepPins(context, chain, signal),
+      ])
     },
   }
 }
 
 /** The transaction that split the money; throws `Refused`. */
-function answer({ refusal }: Attempt, at: In<State>): Hash {
+function answer({ payment }: Attempt, at: In<State>): Hash {
   switch (at.state) {
     case 'settled':
-    case 'settled_final':
+    case 'final':
       return at.transaction
-    case 'refunded':
-      throw returned(refusal ? refusal.message : at.message, at.transaction, refusal?.reason)
     case 'failed':
-      throw noMoneyMoved(at.message)
-    case 'unsent':
+      throw payment ? usableUntil(at.message, payment.authorization.validBefore) : tryAgain(at.message)
+    case 'open':
       throw notSent(at.message)
     case 'refused':
       throw at.refusal

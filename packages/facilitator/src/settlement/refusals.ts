@@ -1,7 +1,7 @@
 // Why a payment is not settled, in the words that merchant and buyer read.
 import type { Hash } from 'viem'
 import type { PaymentKey } from '../payment/payment.ts'
-import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
+import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
 import type { ClosedArrival } from './arrival.ts'
 import type { Row } from './store.ts'
 
@@ -20,10 +20,36 @@ export const tookTooLong = () => forNow('it took too long; nothing was sent, sen
 
 export const revertsNow = (why: string) => forNow(why)
 
+/** Its authorisation has ended, and a block that nothing undoes shows it. */
 export const noMoneyMoved = (why: string) => new Refused('settle_failed', `${why}; no money moved`)
 
-export const returned = (why: string | null, transaction: Hash, reason: RefusalReason = 'settle_failed') =>
-  new Refused(reason, `${why ?? 'it could not be split'}; the money went back to the payer`, { transaction })
+/** It was sent without effect, and others may have its signature: until its end nobody can say that no money moves. */
+export const usableUntil = (why: string, validBefore: bigint) =>
+  new Refused(
+    'settle_failed',
+    `${why}; the authorisation can still be used until ${validBefore}: send the same payment again, or wait for its end before you pay anew`,
+    { pending: true, until: validBefore },
+  )
+
+export const tryAgain = (why: string) => forNow(`${why}; the transfer is kept: ask again with the same body`)
+
+/** Of an authorisation that commits to nothing. */
+export const pinnedElsewhere = () =>
+  invalidPayment(
+    'this authorisation was first shown for another purchase, and pays for no other one: sign a new one',
+  )
+
+/** Its money came before it was shown here, or after it could be split. */
+export const unpinned = () =>
+  invalidPayment(
+    'the money came to the router without a purchase that it was shown for in time: it is not split, and its payer takes it back',
+  )
+
+export const wentBack = () =>
+  invalidPayment('the payment went back to its payer: sign a new one', { isUsed: true })
+
+export const unverifiedTooMany = () =>
+  forNow('too many payments whose signatures only their wallets can check: send the same payment again in a minute')
 
 const askFor = ({ payer, nonce }: PaymentKey) => `ask GET /settlements/${payer}/${nonce} before paying again`
 
@@ -37,7 +63,6 @@ export const notMinedYet = (key: PaymentKey, transaction: Hash) =>
 /** Of a payment whose row belongs to another request. */
 export function refusalOfRow(row: Row | undefined): Refused {
   if (row?.state === 'settled') return alreadyUsed(row.transaction ?? undefined)
-  if (row?.state === 'refunded' && row.transaction) return returned(row.message, row.transaction)
   return forNow('another request for this payment is under way or failed; send it again')
 }
 
@@ -51,10 +76,11 @@ export function refusalOfArrival(arrival: ClosedArrival): Refused {
       // Neither `already used` nor with the transaction, which merchants take for a refund: it is no purchase of theirs.
       return invalidPayment(
         `the buyer's authorisation was settled in ${transaction} with a commission of ${told.commission} and a cashback of ${told.cashback} base units, and the link's are ${due.commission} and ${due.cashback}: nothing is owed for it, sign a new payment`,
+        { isUsed: true },
       )
     }
     case 'cancelled':
-      return invalidPayment('authorization cancelled by its payer: sign a new one')
+      return invalidPayment('authorization cancelled by its payer: sign a new one', { isUsed: true })
     case 'unseen':
       return forNow(
         'authorization already used, and no node tells what for: send the same payment again later',

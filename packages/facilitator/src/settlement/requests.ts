@@ -49,7 +49,7 @@ export function createRequests({ sql, log, config }: Pick<Context, 'sql' | 'log'
 
   return {
     has: (key) => shared.has(keyText(key)),
-    /** Another request for the same money waits for the attempt under way, and has its turn only if that fails. */
+    /** Another request for the same money is one of a transfer whose payer signed two links: it waits for the one under way. */
     async share(key, digest, attempt) {
       const name = keyText(key)
       for (let known = shared.get(name); known; known = shared.get(name)) {

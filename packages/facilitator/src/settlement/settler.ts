@@ -1,34 +1,47 @@
 /**
  * Settles each payment once. Its states and transitions are in states.ts.
  *
- * A payment is named by its payer and nonce. Its row is written, together with the transaction that settles it, before any node hears of
- * it; the transaction is the sender's, which gives it one nonce for good. So:
- * - a crash before the row: nothing was sent, the same payment can be sent again;
+ * A payment is named by its payer and nonce. One that commits to nothing belongs to the purchase that it was first shown for: a row says
+ * so before any node sees its signature. Its transaction is the sender's, which gives it one nonce for good. So:
+ * - a crash before the transaction is stored: nothing was sent, the same payment can be sent again;
  * - a crash after it: the sender sends what it has signed, and the next process goes on from the state that Postgres holds;
  * - a repeat, here or at another process: shares the attempt, or finds the row;
- * - a race with somebody who submits a bare transfer first: the money is in the router, and is split from there;
+ * - another request for the same money: is refused, for good;
+ * - a race with somebody who submits a bare transfer first: the money is in the router, and is split from there, or its payer's to take back;
+ * - a failure in a block: nobody is told that no money moved before the authorisation has ended on the chain;
  * - a reorganisation: the row follows the chain until the block is final;
  * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
  */
 import { RpcError } from '@referrer/chain'
 import { currentRequestId, withTimeout } from '@referrer/process'
-import type { Hash } from 'viem'
+import { type Hash, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { keyOf, type PaymentKey } from '../payment/payment.ts'
-import { Refused } from '../payment/refused.ts'
+import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
+import { alreadyUsed, Refused } from '../payment/refused.ts'
 import { hasMoved } from './arrival.ts'
 import { PerhapsWritten } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
-import { keyOfDeposit } from './order.ts'
+import { FINISH_WINDOW } from './keep-pins.ts'
+import { keyOfDeposit, toSettle } from './order.ts'
 import { createPaymentFlow } from './payment-flow.ts'
-import { notKnownYet, outOfOrder, unreachable } from './refusals.ts'
+import {
+  noMoneyMoved,
+  notKnownYet,
+  outOfOrder,
+  pinnedElsewhere,
+  unreachable,
+  unverifiedTooMany,
+  usableUntil,
+} from './refusals.ts'
 import { createRequests } from './requests.ts'
-import { findRow } from './store.ts'
+import { findRow, pin, type Row } from './store.ts'
 import type { Settlement, Settler } from './types.ts'
 import { verify } from './verify.ts'
 
 /** For a look at the rows. */
 const RECORDS_MS = 5_000
+/** Payments of a client whose row is written before anybody has checked their signature. */
+const UNVERIFIED = { perSecond: 2, burst: 100 }
 
 export function createSettler(context: Context, onEvent: OnSettlement = () => {}): Settler {
   const { sql, clock, log } = context
@@ -36,6 +49,20 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     [...context.chains].map(([chainId, chain]) => [chainId, createPaymentFlow(context, chain, onEvent)]),
   )
   const requests = createRequests(context)
+  const unverified = context.limits.limiter('unverified', UNVERIFIED)
+
+  /** Before any node sees the signature. Throws `Refused` unless this is the first purchase that it is shown for. */
+  async function pinned(payment: Payment, client: string): Promise<void> {
+    const { authorization, isCommitted, isVerified, deployment, digest } = payment
+    // What commits to its terms needs no pin; a deployment needs a row that answers for its cost.
+    if (isCommitted && !deployment) return
+    // An authorisation that has ended gets no pin any more: what arrived by it without one is its payer's.
+    const hasEnded = authorization.validBefore * 1_000n <= BigInt(clock())
+    if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw unverifiedTooMany()
+    const row = hasEnded ? await findRow(sql, keyOf(payment)) : await pin(sql, toSettle(payment), clock())
+    if (!row || row.digest === digest) return
+    throw row.state === 'settled' ? alreadyUsed(row.transaction ?? undefined) : pinnedElsewhere()
+  }
 
   async function counted(key: PaymentKey, work: () => Promise<Hash>): Promise<Hash> {
     const { chainId } = key
@@ -53,7 +80,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       ended('settled')
       return transaction
     } catch (error) {
-      const refusal = refusalFor(error, key)
+      const refusal = await whileUsable(key, refusalFor(error, key))
       ended(refusal.reason === 'settle_failed' ? 'failed' : 'refused')
       throw refusal
     }
@@ -67,38 +94,75 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     return error instanceof PerhapsWritten && key ? notKnownYet(key) : outOfOrder(error)
   }
 
+  /** What was sent without effect can still be used until its end: until then no refusal says that the buyer may pay anew. */
+  async function whileUsable(key: PaymentKey, refusal: Refused): Promise<Refused> {
+    if (refusal.pending || refusal.isUsed) return refusal
+    try {
+      const row = await findRow(sql, key)
+      if (row?.state !== 'open' || !row.wasSent || row.validBefore === null) return refusal
+      if (!(await hasPassed(known(context.chains, key.chainId), row.validBefore)))
+        return usableUntil(refusal.message, row.validBefore)
+      return refusal.retryable ? noMoneyMoved(row.message ?? refusal.message) : refusal
+    } catch (cause) {
+      log.warn({ err: cause }, 'whether a payment can still be used is not known')
+      return notKnownYet(key)
+    }
+  }
+
   async function lookUp(key: PaymentKey): Promise<Settlement> {
-    const isUnderWay = requests.has(key)
     const row = await findRow(sql, key)
-    const pending = { status: 'pending', transaction: null, message: null } as const
-    if (isUnderWay && (!row || row.state === 'failed')) return pending
-    if (!row) return { ...pending, status: 'unknown' }
-    // A payment that failed moved nothing, but somebody else may have submitted the transfer.
-    if (row.state === 'failed' && (await hasMoved(known(context.chains, key.chainId), key)))
-      return { ...pending, message: 'the money has come by another way: send the same payment again' }
-    return { status: row.state, transaction: row.transaction, message: row.message }
+    const none = { transaction: null, message: null } as const
+    if (row?.state === 'settled') return { ...none, status: 'settled', transaction: row.transaction }
+    if (requests.has(key) || row?.state === 'pending') return { ...none, status: 'pending' }
+    if (!row) return { ...none, status: 'unknown' }
+    return lookUpOpen(known(context.chains, key.chainId), key, row)
+  }
+
+  /** Of a payment of which nothing is under way: it moves nothing any more, or somebody else may have submitted the transfer. */
+  async function lookUpOpen(
+    chain: Chain,
+    key: PaymentKey,
+    { message, validBefore, wasSent }: Row,
+  ): Promise<Settlement> {
+    const transaction = null
+    if (validBefore === null) return { status: wasSent ? 'failed' : 'unknown', transaction, message }
+    if (await hasMoved(chain, key)) {
+      if (await hasPassed(chain, validBefore + BigInt(FINISH_WINDOW)))
+        return { status: 'failed', transaction, message: 'the money is its payer\'s to take back' }
+      const again = 'the money has come by another way: send the same payment again'
+      return { status: 'pending', transaction, message: again }
+    }
+    if (!wasSent) return { status: 'unknown', transaction, message }
+    if (await hasPassed(chain, validBefore)) return { status: 'failed', transaction, message }
+    return { status: 'pending', transaction, message, until: Number(validBefore) }
   }
 
   return {
-    async settle(payment) {
+    async settle(payment, client) {
       const flow = known(flows, payment.chainId)
       const key = keyOf(payment)
+      await pinned(payment, client).catch((error) => {
+        throw refusalFor(error)
+      })
       const transaction = await requests.share(key, payment.digest, (signal) =>
         counted(key, () => flow.settle(payment, signal)),
       )
       return { transaction, payer: payment.authorization.from }
     },
-    async check(payment) {
+    async check(payment, client) {
       const chain: Chain = known(context.chains, payment.chainId)
-      await verify(context, chain, payment).catch((error) => {
+      try {
+        await pinned(payment, client)
+        await verify(context, chain, payment)
+      } catch (error) {
         throw refusalFor(error)
-      })
+      }
     },
-    async splitDeposit(deposit, refusal) {
+    async splitDeposit(deposit) {
       const flow = known(flows, deposit.chainId)
       const key = keyOfDeposit(deposit)
       const transaction = await requests.share(key, deposit.digest, (signal) =>
-        counted(key, () => flow.splitDeposit(deposit, refusal, signal)),
+        counted(key, () => flow.splitDeposit(deposit, signal)),
       )
       return { transaction, payer: deposit.charge.payer }
     },
@@ -114,6 +178,14 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       await Promise.all([...flows.values()].map((flow) => flow.run(signal)))
     },
   }
+}
+
+/** Whether a block that no reorganisation undoes is as late. */
+async function hasPassed({ rpc, confirmations }: Chain, seconds: bigint): Promise<boolean> {
+  const head = hexToNumber(await rpc.request<Hex>('eth_blockNumber', []))
+  const deep = numberToHex(Math.max(0, head - confirmations + 1))
+  const block = await rpc.request<{ timestamp: Hex } | null>('eth_getBlockByNumber', [deep, false])
+  return block !== null && BigInt(block.timestamp) >= seconds
 }
 
 function known<T>(chains: ReadonlyMap<number, T>, chainId: number): T {

@@ -9,11 +9,12 @@ import type { Payment } from '../payment/payment.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { digestOf } from '../payment/signature.ts'
 import { toSettle } from './order.ts'
-import { agentsOf, judgeParties, partyCalls, READ_GAS, readParties } from './parties.ts'
+import { partiesOf, READ_GAS } from './parties.ts'
 import { explainRevert } from './revert.ts'
 
-/** The gas that the router gives each purchase of a batch. */
-export const GAS_PER_PURCHASE = 500_000n
+/** The gas that the router gives each purchase of a batch, and that a contract wallet may use, which pays alone. */
+export const GAS_PER_PURCHASE = 220_000n
+const GAS_OF_WALLET = 500_000n
 /** Seconds from a trial to the block. */
 const MINING = 3n
 /** Seconds that the node's clock may be ahead of ours. */
@@ -22,8 +23,7 @@ const CLOCK_SKEW = 60n
 export type Verdict =
   /** `deploymentGas`: that it took to deploy the payer, which has no code yet. */
   | { type: 'good'; gas: bigint; hasCode: boolean; deploymentGas?: bigint }
-  /** `fault`: the payer caused it. */
-  | { type: 'refused'; refusal: Refused; fault?: { hasCode: boolean } }
+  | { type: 'refused'; refusal: Refused }
   /** The token has this nonce as used: the money may be in the router, or split, or the payer has cancelled. `refusal`: it is not to be split. */
   | { type: 'used'; refusal?: Refused }
   /** The simulation had no gas left for it: it belongs into the next batch. */
@@ -60,18 +60,18 @@ async function attempt(
   now: bigint,
   tag: ProbeTag,
 ): Promise<Verdict[] | undefined> {
-  const agents = agentsOf(payments.map(({ attribution }) => attribution))
+  const purchases = payments.map(({ authorization, attribution }) => ({ payer: authorization.from, attribution }))
+  const parties = partiesOf(chain, purchases)
   const undeployed = payments.filter(({ deployment }) => deployment)
   const calls = [
-    ...partyCalls(chain, agents),
+    ...parties.calls,
     ...deploymentCalls(payments),
     ...payments.map((payment) => settleCall(chain, payment)),
   ]
   const wallets = payments.map(({ authorization }) => authorization.from)
   const { timestamp, haveCode, outcomes } = await probe(chain, relayer, calls, { tag, wallets })
-  const parties = readParties(agents, outcomes)
-  const deployed = new Map(undeployed.map((payment, at) => [payment, outcomes[agents.length * 2 + at]]))
-  const tried = outcomes.slice(agents.length * 2 + undeployed.length)
+  const deployed = new Map(undeployed.map((payment, at) => [payment, outcomes[parties.calls.length + at]]))
+  const tried = outcomes.slice(parties.calls.length + undeployed.length)
 
   let isStale = false
   const verdicts = payments.map((payment, at): Verdict | Failure => {
@@ -80,7 +80,7 @@ async function attempt(
     const { validAfter, validBefore } = payment.authorization
     isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
-    const refusal = judgeParties(payment.authorization.from, payment.attribution, parties)
+    const refusal = parties.judge({ payer: payment.authorization.from, attribution: payment.attribution }, outcomes)
     const deployment = haveCode[at] ? undefined : deployed.get(payment)
     if (deployment && !deployment.ok) return { type: 'refused', refusal: undeployable(payment) }
     const hasCode = haveCode[at] === true || deployment !== undefined
@@ -126,7 +126,6 @@ function judgeFailure(
 ): Verdict {
   const { validAfter, validBefore, value, from } = payment.authorization
   const refused = (refusal: Refused): Verdict => ({ type: 'refused', refusal })
-  const own = (refusal: Refused): Verdict => ({ type: 'refused', refusal, fault: { hasCode } })
   // Wallets before it used up the gas of the simulation.
   if (!used || !balance || !signature) return { type: 'untried' }
   if (numberIn(used) === 1n) return { type: 'used', ...(refusal && { refusal }) }
@@ -135,10 +134,10 @@ function judgeFailure(
   if (timestamp <= validAfter)
     return refused(invalidPayment('authorization not valid yet: wait, or sign one that is valid now'))
   if (hasCode && !isAccepted(signature))
-    return own(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
+    return refused(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
   const funds = numberIn(balance)
   if (funds !== undefined && funds < value)
-    return own(
+    return refused(
       new Refused(
         'settle_failed',
         `the payer ${from} has ${funds} of the ${value} base units that it would pay`,
@@ -168,7 +167,7 @@ const deploymentCalls = (payments: Payment[]): Call[] =>
 
 const settleCall = ({ contracts }: Chain, payment: Payment): Call => ({
   target: contracts.SplitRouter,
-  gas: GAS_PER_PURCHASE,
+  gas: GAS_OF_WALLET,
   data: toSettle(payment).data,
 })
 
@@ -184,7 +183,7 @@ function factCalls(chain: Chain, { authorization }: Payment): Call[] {
   return [
     read(encodeFunctionData({ ...usdc, functionName: 'authorizationState', args: [from, nonce] })),
     read(encodeFunctionData({ ...usdc, functionName: 'balanceOf', args: [from] })),
-    askWallet(from, GAS_PER_PURCHASE, hash, signature),
+    askWallet(from, GAS_OF_WALLET, hash, signature),
   ]
 }
 

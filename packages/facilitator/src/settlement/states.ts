@@ -1,27 +1,17 @@
 // The life of a payment: its states, and the transitions between them. docs/paying.md draws the same machine; a test compares the two.
 
-/** Known to one process only. A crash there leaves what Postgres holds: nothing, or an earlier attempt that failed. */
+/** Known to one process only. A crash there leaves what Postgres holds. */
 export const MEMORY_STATES = ['queued', 'used', 'arrived', 'taken', 'checked', 'refused'] as const
 
 /** Told by the payment's row in `facilitator.settlements` and its transaction in `sender.intents`: every process goes on from there. */
-export const STORED_STATES = [
-  'enqueued',
-  'sent',
-  'settled',
-  'refunded',
-  'failed',
-  'unsent',
-  'settled_final',
-  'refunded_final',
-  'failed_final',
-] as const
+export const STORED_STATES = ['open', 'enqueued', 'sent', 'settled', 'failed', 'final'] as const
 
 export type MemoryState = (typeof MEMORY_STATES)[number]
 export type StoredState = (typeof STORED_STATES)[number]
 export type State = MemoryState | StoredState
 
 /** What a mined transaction did for a payment. */
-export type Outcome = 'settled' | 'refunded' | 'failed'
+export type Outcome = 'settled' | 'failed'
 
 /** The state of a new request: of a signed payment, and of a transfer that is in the router already. */
 export const FIRST_STATES = ['queued', 'arrived'] as const satisfies State[]
@@ -29,27 +19,17 @@ export const FIRST_STATES = ['queued', 'arrived'] as const satisfies State[]
 /** From each state, the states that may follow it and the name of the transition. */
 export const TRANSITIONS = {
   queued: { checked: 'approve', used: 'find used', taken: 'find row', refused: 'refuse' },
-  used: { arrived: 'locate', settled_final: 'adopt', taken: 'find row', refused: 'refuse' },
-  arrived: { checked: 'approve', arrived: 'give back', taken: 'find row', refused: 'refuse' },
+  used: { arrived: 'locate', final: 'adopt', taken: 'find row', refused: 'refuse' },
+  arrived: { checked: 'approve', taken: 'find row', refused: 'refuse' },
   taken: { enqueued: 'follow', queued: 'retry', refused: 'refuse' },
   checked: { enqueued: 'write', taken: 'find row', refused: 'refuse' },
   refused: {},
-  enqueued: { sent: 'sign', unsent: 'withdraw' },
-  sent: { settled: 'mine', refunded: 'mine', failed: 'mine', enqueued: 'lose nonce' },
-  settled: { settled_final: 'finalise', sent: 'reorganise' },
-  refunded: { refunded_final: 'finalise', sent: 'reorganise' },
-  failed: {
-    failed_final: 'finalise',
-    sent: 'reorganise',
-    used: 'find used',
-    checked: 'send alone',
-    queued: 'retry',
-    arrived: 'retry',
-  },
-  unsent: { queued: 'retry', arrived: 'retry' },
-  settled_final: {},
-  refunded_final: {},
-  failed_final: { queued: 'retry', arrived: 'retry' },
+  open: { queued: 'try', arrived: 'try' },
+  enqueued: { sent: 'sign', open: 'withdraw' },
+  sent: { settled: 'mine', failed: 'mine', enqueued: 'lose nonce' },
+  settled: { final: 'finalise', sent: 'reorganise' },
+  failed: { open: 'finalise', sent: 'reorganise', used: 'find used', queued: 'try', arrived: 'try' },
+  final: {},
 } as const satisfies Record<State, Partial<Record<State, string>>>
 
 /** The states that may follow. */
@@ -58,8 +38,7 @@ export type Next<S extends State> = { [K in S]: keyof (typeof TRANSITIONS)[K] }[
 export const canFollow = (from: State, to: State): boolean => to in TRANSITIONS[from]
 
 /** Mined, in a block that a reorganisation could still undo. */
-export const isMined = (state: State): state is Outcome =>
-  state === 'settled' || state === 'refunded' || state === 'failed'
+export const isMined = (state: State): state is Outcome => state === 'settled' || state === 'failed'
 
 export class IllegalTransition extends Error {
   override readonly name = 'IllegalTransition'
@@ -77,10 +56,10 @@ export function move(payment: { state: State }, to: State): void {
 
 /** The state that Postgres tells. `nonce`: of the transaction, once it is signed. */
 export function storedState(
-  { state, isFinal }: { state: 'pending' | Outcome; isFinal: boolean },
+  { state, isFinal }: { state: 'open' | 'pending' | 'settled'; isFinal: boolean },
   { nonce }: { nonce: number | null },
 ): StoredState {
   if (state === 'pending') return nonce === null ? 'enqueued' : 'sent'
-  if (!isFinal) return state
-  return state === 'failed' && nonce === null ? 'unsent' : `${state}_final`
+  if (state === 'settled') return isFinal ? 'final' : 'settled'
+  return isFinal ? 'open' : 'failed'
 }

@@ -1,9 +1,8 @@
 import type { Queryable, Transaction } from '@referrer/database'
 import { type Address, bytesToHex, type Hash, type Hex } from 'viem'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
-import { dayOf, EMPTIED, GAINED, hourOf } from './accounts.ts'
+import { type Backed, dayOf } from './allowance.ts'
 import type { Order } from './order.ts'
-import type { Backed } from './risk.ts'
 import type { Outcome } from './states.ts'
 
 /** A row of `facilitator.settlements`. */
@@ -11,13 +10,17 @@ export interface Row {
   key: PaymentKey
   kind: Order['kind']
   digest: Hash
-  /** Null: somebody else's transaction settled it. */
+  /** Null: it was never sent, or somebody else's transaction settled it. */
   intentId: bigint | null
-  state: 'pending' | Outcome
-  /** Its block is too deep for a reorganisation, or nothing was sent. */
+  state: 'open' | 'pending' | 'settled'
+  /** No reorganisation changes it. */
   isFinal: boolean
   transaction: Hash | null
   message: string | null
+  /** Unix seconds; null: of a transfer, which has no end. */
+  validBefore: bigint | null
+  /** A transaction with its signature was sent. */
+  wasSent: boolean
 }
 
 /** What became of one order. */
@@ -26,15 +29,41 @@ export interface Ending {
   state: Outcome
   transaction: Hash | null
   message: string | null
-  /** The platform's fee. */
+  /** The platform's fee, and the gas that a failed one used, in base units. */
   fee: bigint
+  burned: bigint
 }
 
 const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
 
+/** Later than any clock: what is longer does not fit the column. */
+const LATEST = 2n ** 62n
+
+/** Writes a row for an order that nothing is sent of yet, unless the payment has one. Returns the row. */
+export async function pin(sql: Queryable, order: Order, now: number): Promise<Row> {
+  const { key, kind, digest, attribution, value } = order
+  const [row] = await sql<SettlementRow[]>`
+    INSERT INTO facilitator.settlements AS s
+      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, state, is_final, day)
+    VALUES (${key.chainId}, ${bytes(key.payer)}, ${bytes(key.nonce)}, ${kind}, ${bytes(digest)}, ${attribution.merchantId},
+      ${bytes(attribution.productId)}, ${attribution.reviewId}, ${value}, ${endOf(order)}, 'open', true, ${dayOf(now)})
+    ON CONFLICT (chain_id, payer, nonce) DO UPDATE SET digest = s.digest
+    RETURNING ${columns(sql)}`
+  if (!row) throw new Error('a pin was neither written nor found')
+  return rowOf(row)
+}
+
+/** Deletes pins of which nothing came: the router finishes nothing that ended before `ended`, in Unix seconds. */
+export async function unpin(sql: Queryable, chainId: number, ended: number): Promise<void> {
+  await sql`
+    DELETE FROM facilitator.settlements
+    WHERE chain_id = ${chainId} AND state = 'open' AND NOT was_sent AND valid_before < ${ended}`
+}
+
 /**
- * Writes a row for each order of an intent, and returns the payments that were written: a payment with a row is left as it is, unless it
- * failed.
+ * Writes a row for each order of an intent, and returns the payments that were written: a payment with a row is left as it is, unless
+ * nothing of it is under way and the row is of the same request. What an earlier try of the day did cost stays counted. (A transfer's payer
+ * may choose another link: its signature binds both.)
  */
 export async function claim(
   tx: Transaction,
@@ -44,28 +73,27 @@ export async function claim(
 ): Promise<Set<string>> {
   const orders = backed.map(({ order }) => order)
   const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
-    INSERT INTO facilitator.settlements
-      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, message, cost, fee, code, backer, at_risk,
-        request_id, intent_id, day, hour)
-    SELECT *, ${intentId}::bigint, ${dayOf(now)}::integer, ${hourOf(now)}::integer FROM unnest(
+    INSERT INTO facilitator.settlements AS s
+      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, cost, gift, gift_of, risk, risk_of,
+        request_id, intent_id, day)
+    SELECT *, ${intentId}::bigint, ${dayOf(now)}::integer FROM unnest(
       ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
       ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ kind }) => kind)}::text[],
       ${orders.map(({ digest }) => bytes(digest))}::bytea[],
       ${orders.map(({ attribution }) => attribution.merchantId)}::bigint[],
       ${orders.map(({ attribution }) => bytes(attribution.productId))}::bytea[],
       ${orders.map(({ attribution }) => attribution.reviewId)}::bigint[],
-      ${orders.map(({ value }) => value)}::bigint[], ${orders.map(({ message }) => message ?? null)}::text[],
-      ${backed.map(({ cost }) => cost)}::bigint[], ${backed.map(({ fee }) => fee)}::bigint[],
-      ${backed.map(({ code }) => code && bytes(code)).map((code) => code ?? null)}::bytea[],
-      ${backed.map(({ backer }) => backer)}::text[], ${backed.map(({ atRisk }) => atRisk)}::bigint[],
-      ${backed.map(({ requestId }) => requestId ?? null)}::text[])
+      ${orders.map(({ value }) => value)}::bigint[], ${orders.map(endOf)}::bigint[],
+      ${backed.map(({ cost }) => cost)}::bigint[], ${backed.map(({ gift }) => gift)}::bigint[],
+      ${backed.map(({ giftOf }) => giftOf)}::text[], ${backed.map(({ risk }) => risk)}::bigint[],
+      ${backed.map(({ riskOf }) => riskOf)}::text[], ${backed.map(({ requestId }) => requestId ?? null)}::text[])
     ON CONFLICT (chain_id, payer, nonce) DO UPDATE
     SET kind = EXCLUDED.kind, digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
       review_id = EXCLUDED.review_id, value = EXCLUDED.value, intent_id = EXCLUDED.intent_id, state = 'pending',
-      transaction = NULL, message = EXCLUDED.message, is_final = false, changed_at = now(),
-      cost = EXCLUDED.cost, fee = EXCLUDED.fee, code = EXCLUDED.code, backer = EXCLUDED.backer, at_risk = EXCLUDED.at_risk,
-      burned = 0, unpaid = 0, earned = 0, day = EXCLUDED.day, hour = EXCLUDED.hour, request_id = EXCLUDED.request_id
-    WHERE settlements.state = 'failed'
+      transaction = NULL, message = NULL, is_final = false, changed_at = now(), request_id = EXCLUDED.request_id,
+      burned = CASE WHEN s.day = EXCLUDED.day THEN s.burned + s.risk ELSE 0 END, day = EXCLUDED.day, cost = EXCLUDED.cost,
+      gift = EXCLUDED.gift, gift_of = EXCLUDED.gift_of, risk = EXCLUDED.risk, risk_of = EXCLUDED.risk_of, surplus = 0
+    WHERE s.state = 'open' AND (s.digest = EXCLUDED.digest OR EXCLUDED.kind = 'deposit')
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
@@ -73,20 +101,24 @@ export async function claim(
 /** Writes a row for a purchase that somebody else's transaction made. False: there is a row already. */
 export async function adopt(
   sql: Queryable,
-  { key, kind, digest, attribution, value }: Order,
+  order: Order,
   transaction: Hash,
+  now: number,
 ): Promise<boolean> {
+  const { key, digest } = order
+  await pin(sql, order, now)
   const { count } = await sql`
-    INSERT INTO facilitator.settlements
-      (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, state, transaction, is_final)
-    VALUES (${key.chainId}, ${bytes(key.payer)}, ${bytes(key.nonce)}, ${kind}, ${bytes(digest)}, ${attribution.merchantId},
-      ${bytes(attribution.productId)}, ${attribution.reviewId}, ${value}, 'settled', ${bytes(transaction)}, true)
-    ON CONFLICT (chain_id, payer, nonce) DO UPDATE
-    SET digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
-      review_id = EXCLUDED.review_id, intent_id = NULL, state = 'settled', transaction = EXCLUDED.transaction,
-      message = NULL, is_final = true, changed_at = now(), cost = 0, fee = 0, burned = 0, unpaid = 0, earned = 0
-    WHERE settlements.state = 'failed'`
+    UPDATE facilitator.settlements
+    SET intent_id = NULL, state = 'settled', transaction = ${bytes(transaction)}, message = NULL, is_final = true, changed_at = now()
+    WHERE ${isRow(sql, key)} AND state = 'open' AND digest = ${bytes(digest)}`
   return count === 1
+}
+
+/** What the deployment of a payer costs: at most, and as soon as it is known what it did. */
+export async function countDeployment(sql: Queryable, key: PaymentKey, cost: bigint, now: number): Promise<void> {
+  await sql`
+    UPDATE facilitator.settlements SET risk = ${cost}, risk_of = 'new', day = ${dayOf(now)}
+    WHERE ${isRow(sql, key)} AND state = 'open'`
 }
 
 /** A payment whose outcome has become final, and the time since it came first. */
@@ -95,52 +127,52 @@ export interface Final {
   seconds: number
 }
 
-/**
- * Records the outcomes of an intent, and returns those that are final now. Payments that another intent has claimed since are left alone,
- * and so are final ones.
- */
-export async function record(
-  sql: Queryable,
-  intentId: bigint,
-  endings: (Ending & { earned: bigint })[],
-  isFinal: boolean,
-): Promise<Final[]> {
-  const rows = await sql<Final[]>`
+/** Records the outcomes of an intent. Payments that another intent has claimed since are left alone, and so are final ones. */
+export async function record(sql: Queryable, intentId: bigint, endings: Ending[]): Promise<void> {
+  await sql`
     UPDATE facilitator.settlements s
-    SET state = e.state, transaction = e.transaction, message = coalesce(e.message, s.message), is_final = ${isFinal}, changed_at = now(),
-      fee = e.fee, earned = e.earned - s.burned, at_risk = 0
-    FROM unnest(
-      ${endings.map(({ key }) => bytes(key.payer))}::bytea[], ${endings.map(({ key }) => bytes(key.nonce))}::bytea[],
-      ${endings.map(({ state }) => state)}::text[],
-      ${endings.map(({ transaction }) => transaction && bytes(transaction))}::bytea[],
-      ${endings.map(({ message }) => message)}::text[], ${endings.map(({ fee }) => fee)}::bigint[],
-      ${endings.map(({ earned }) => earned)}::bigint[]
-    ) AS e (payer, nonce, state, transaction, message, fee, earned)
-    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final
-    RETURNING s.state AS status, extract(epoch FROM now() - s.created_at)::float8 AS seconds`
-  return isFinal ? [...rows] : []
+    SET state = CASE e.state WHEN 'settled' THEN 'settled' ELSE 'open' END, transaction = e.transaction, message = e.message,
+      was_sent = true, changed_at = now(), surplus = greatest(0, -e.loss),
+      gift = CASE e.state WHEN 'settled' THEN least(s.gift, greatest(0, e.loss)) ELSE 0 END,
+      risk = CASE e.state WHEN 'settled' THEN greatest(0, e.loss - s.gift) ELSE e.burned END,
+      burned = CASE e.state WHEN 'settled' THEN 0 ELSE s.burned END
+    FROM (
+      SELECT s.payer, s.nonce, told.state, told.transaction, told.message, told.burned, s.cost + s.burned - told.fee AS loss
+      FROM unnest(
+        ${endings.map(({ key }) => bytes(key.payer))}::bytea[], ${endings.map(({ key }) => bytes(key.nonce))}::bytea[],
+        ${endings.map(({ state }) => state)}::text[],
+        ${endings.map(({ transaction }) => transaction && bytes(transaction))}::bytea[],
+        ${endings.map(({ message }) => message)}::text[], ${endings.map(({ fee }) => fee)}::bigint[],
+        ${endings.map(({ burned }) => burned)}::bigint[]
+      ) AS told (payer, nonce, state, transaction, message, fee, burned)
+      JOIN facilitator.settlements s ON s.intent_id = ${intentId} AND s.payer = told.payer AND s.nonce = told.nonce
+    ) e
+    WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final`
 }
 
-/** The endings with the reason of each refund: the chain tells that a payment was given back, its row tells why. */
-export async function withReasons(sql: Queryable, intentId: bigint, endings: Ending[]): Promise<Ending[]> {
-  if (!endings.some(({ state }) => state === 'refunded')) return endings
-  const rows = await sql<{ payer: Buffer; nonce: Buffer; message: string | null }[]>`
-    SELECT payer, nonce, message FROM facilitator.settlements WHERE intent_id = ${intentId}`
-  const reasonOf = ({ payer, nonce }: PaymentKey) =>
-    rows.find((row) => row.payer.equals(bytes(payer)) && row.nonce.equals(bytes(nonce)))?.message ?? null
-  return endings.map((ending) =>
-    ending.state === 'refunded' ? { ...ending, message: reasonOf(ending.key) } : ending,
-  )
-}
-
+/** The block of an intent is too deep to be undone. What its fees have left, and what was drawn on that, is credited now, once. */
 export async function markFinal(sql: Queryable, intentId: bigint): Promise<Final[]> {
   return sql<Final[]>`
-    UPDATE facilitator.settlements SET is_final = true, changed_at = now()
-    WHERE intent_id = ${intentId} AND state <> 'pending' AND NOT is_final
-    RETURNING state AS status, extract(epoch FROM now() - created_at)::float8 AS seconds`
+    WITH ended AS (
+      UPDATE facilitator.settlements SET is_final = true, changed_at = now()
+      WHERE intent_id = ${intentId} AND state <> 'pending' AND NOT is_final
+      RETURNING *
+    ), credited AS (
+      INSERT INTO facilitator.credits AS c (chain_id, kind, id, credit)
+      SELECT chain_id, each.kind, each.id, sum(each.credit) FROM ended CROSS JOIN LATERAL (VALUES
+        ('merchant', int8send(merchant_id), surplus / 2 - CASE gift_of WHEN 'merchant' THEN gift ELSE 0 END
+          - CASE risk_of WHEN 'merchant' THEN risk ELSE 0 END),
+        ('payer', payer, surplus / 2 - CASE risk_of WHEN 'payer' THEN risk ELSE 0 END)
+      ) AS each (kind, id, credit)
+      GROUP BY chain_id, each.kind, each.id HAVING sum(each.credit) <> 0 ORDER BY chain_id, each.kind, each.id
+      ON CONFLICT (chain_id, kind, id) DO UPDATE SET credit = c.credit + EXCLUDED.credit
+    )
+    SELECT CASE state WHEN 'settled' THEN 'settled' ELSE 'failed' END AS status,
+      extract(epoch FROM now() - created_at)::float8 AS seconds
+    FROM ended`
 }
 
-/** After a reorganisation: the outcomes are open again. */
+/** After a reorganisation: the outcomes are open again, and cost at most what they did cost. */
 export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
   await sql`
     UPDATE facilitator.settlements
@@ -148,47 +180,18 @@ export async function reopen(sql: Queryable, intentId: bigint): Promise<void> {
     WHERE intent_id = ${intentId} AND NOT is_final`
 }
 
-/** The transaction was never sent, and never will be. */
-export async function recordUnsent(tx: Queryable, intentId: bigint, message: string): Promise<void> {
+/** No transaction of the intent is mined, and none will be. `wasSent`: one with its signatures was sent all the same. */
+export async function recordUnsent(
+  tx: Queryable,
+  intentId: bigint,
+  message: string,
+  wasSent: boolean,
+): Promise<void> {
   await tx`
     UPDATE facilitator.settlements
-    SET state = 'failed', message = ${message}, is_final = true, changed_at = now(), cost = 0, fee = 0, at_risk = 0,
-      earned = -burned
+    SET state = 'open', message = ${message}, is_final = true, changed_at = now(), cost = 0, gift = 0, risk = 0, intent_id = NULL,
+      was_sent = was_sent OR ${wasSent}
     WHERE intent_id = ${intentId} AND state = 'pending'`
-}
-
-/** The payer caused the failure; this counts once, however many requests find it. `hasCode`: the payer had code in the block. */
-export async function blame(
-  sql: Queryable,
-  { chainId, payer, nonce }: PaymentKey,
-  burned: bigint,
-  hasCode: boolean,
-  now: number,
-): Promise<void> {
-  await sql`
-    UPDATE facilitator.settlements
-    SET burned = ${burned}, earned = earned - ${burned}, hour = ${hourOf(now)},
-      unpaid = CASE WHEN backer = 'all' THEN ${burned}::bigint ELSE 0 END, code = coalesce(code, ${bytes(hasCode ? GAINED : EMPTIED)})
-    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)} AND state = 'failed' AND burned = 0`
-}
-
-/**
- * A whole batch reverted, which only accounts that gained code can cause. Which of them did shows when each is sent alone. Counted once:
- * while the rows are pending.
- */
-export async function blameGained(
-  sql: Queryable,
-  chainId: number,
-  intentId: bigint,
-  burned: bigint,
-  now: number,
-): Promise<void> {
-  await sql`
-    INSERT INTO facilitator.accounts AS a (chain_id, kind, id, day, owed, earned, at_risk, hour, burned)
-    SELECT ${chainId}, 'code', ${bytes(GAINED)}, ${dayOf(now)}, 0, 0, 0, ${hourOf(now)}, ${burned}
-    WHERE EXISTS (SELECT FROM facilitator.settlements WHERE intent_id = ${intentId} AND state = 'pending')
-    ON CONFLICT (chain_id, kind, id) DO UPDATE
-    SET hour = EXCLUDED.hour, burned = CASE WHEN EXCLUDED.hour > a.hour THEN 0 ELSE a.burned END + EXCLUDED.burned`
 }
 
 type SettlementRow = {
@@ -202,42 +205,31 @@ type SettlementRow = {
   is_final: boolean
   transaction: Buffer | null
   message: string | null
+  valid_before: bigint | null
+  was_sent: boolean
 }
 
-export async function findRow(
-  sql: Queryable,
-  { chainId, payer, nonce }: PaymentKey,
-): Promise<Row | undefined> {
+const columns = (sql: Queryable) =>
+  sql`chain_id, payer, nonce, kind, digest, intent_id, state, is_final, transaction, message, valid_before, was_sent`
+
+const isRow = (sql: Queryable, { chainId, payer, nonce }: PaymentKey) =>
+  sql`chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)}`
+
+function endOf({ payment }: Order): bigint | null {
+  if (!payment) return null
+  const { validBefore } = payment.authorization
+  return validBefore < LATEST ? validBefore : LATEST
+}
+
+export async function findRow(sql: Queryable, key: PaymentKey): Promise<Row | undefined> {
   const [row] = await sql<SettlementRow[]>`
-    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, is_final, transaction, message FROM facilitator.settlements
-    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)}`
+    SELECT ${columns(sql)} FROM facilitator.settlements WHERE ${isRow(sql, key)}`
   return row && rowOf(row)
-}
-
-/** The platform's fee that a payment has brought; 0n unless it is settled. */
-export async function feeOf(sql: Queryable, { chainId, payer, nonce }: PaymentKey): Promise<bigint> {
-  const [row] = await sql<{ fee: bigint }[]>`
-    SELECT fee FROM facilitator.settlements
-    WHERE chain_id = ${chainId} AND payer = ${bytes(payer)} AND nonce = ${bytes(nonce)} AND state = 'settled'`
-  return row?.fee ?? 0n
-}
-
-/** The payments that have a row which has not failed. */
-export async function takenOf(sql: Queryable, keys: PaymentKey[]): Promise<Set<string>> {
-  if (keys.length === 0) return new Set()
-  const rows = await sql<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
-    SELECT chain_id, payer, nonce FROM unnest(${keys.map(({ chainId }) => chainId)}::bigint[],
-      ${keys.map(({ payer }) => bytes(payer))}::bytea[], ${keys.map(({ nonce }) => bytes(nonce))}::bytea[])
-      AS asked (chain_id, payer, nonce)
-    JOIN facilitator.settlements USING (chain_id, payer, nonce)
-    WHERE state <> 'failed'`
-  return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
 
 export async function rowsOfIntent(sql: Queryable, intentId: bigint): Promise<Row[]> {
   const rows = await sql<SettlementRow[]>`
-    SELECT chain_id, payer, nonce, kind, digest, intent_id, state, is_final, transaction, message FROM facilitator.settlements
-    WHERE intent_id = ${intentId}`
+    SELECT ${columns(sql)} FROM facilitator.settlements WHERE intent_id = ${intentId}`
   return rows.map(rowOf)
 }
 
@@ -258,6 +250,8 @@ function rowOf(row: SettlementRow): Row {
     isFinal: row.is_final,
     transaction: row.transaction && bytesToHex(row.transaction),
     message: row.message,
+    validBefore: row.valid_before,
+    wasSent: row.was_sent,
   }
 }
 

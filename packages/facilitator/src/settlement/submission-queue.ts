@@ -2,13 +2,14 @@
 import type { Address } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyText, type Payment } from '../payment/payment.ts'
-import { type Approved, approve, type Queued, requireBacking, type Waiting } from './approve.ts'
+import { type Approved, approve, price, type Queued, type Waiting } from './approve.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
 import { type Enqueued, enqueue } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
 import { notSent } from './refusals.ts'
 import type { RelayerLoad } from './relayer-load.ts'
 import type { Next } from './states.ts'
+import { findRow } from './store.ts'
 import type { Tracker } from './tracker.ts'
 
 export interface SubmissionQueue {
@@ -98,7 +99,9 @@ export function createSubmissionQueue(
     for (const { order, waiting } of batch) {
       const name = keyText(order.key)
       const refusal = refused.get(name)
-      if (refusal) waiting.end(refuse(refusal))
+      // What holds up a payment may be its own copy, which another process has sent: whoever repeats it shares the outcome.
+      const row = refusal && (await findRow(context.sql, order.key).catch(() => undefined))
+      if (refusal && row?.state !== 'pending') waiting.end(refuse(refusal))
       else if (intentId !== undefined && written.has(name)) waiting.end({ state: 'enqueued', intentId })
       else waiting.end({ state: 'taken', mayRetry: waiting.mayRetry })
     }
@@ -119,11 +122,10 @@ export function createSubmissionQueue(
       else timer ??= setTimeout(pump, lingerMs)
       return promise
     },
-    async submitAlone(attempt, { order, gas, hasCode }) {
+    async submitAlone(attempt, { order, gas }) {
       const { promise, resolve: end, reject: fail } = Promise.withResolvers<In<Next<'checked'>>>()
       const waiting: Waiting = { attempt, mayRetry: false, end: end as Waiting['end'], fail }
-      const backed = await requireBacking(context, chain, [{ order, gas, hasCode, waiting }])
-      await write(load.leastBusy().relayer, backed)
+      await write(load.leastBusy().relayer, await price(context, chain, [{ order, gas, waiting }], false))
       return promise
     },
   }

@@ -102,7 +102,7 @@ export function createTracker(records: Records, chain: Chain, onMined: () => voi
       if (seen) tell(flight, { mined: seen })
       if (isDeep && flight.seen?.blockHash === mined.blockHash) flights.delete(intentId)
     } else if (state === 'failed') {
-      end(flight, await acceptUnsent(records, flight, status.reason ?? 'it was not sent'))
+      end(flight, await acceptUnsent(records, flight, status))
     } else if (flight.payments.some((payment) => isMined(payment.state))) {
       await observeReorganisation(records, flight)
     } else if (state === 'enqueued' && !(await handOver(records, chain, flight, status, waiting))) {

@@ -39,6 +39,5 @@ export interface Mined {
   endings: Ending[]
   hasReverted: boolean
   block: number
-  /** Gas that each of the payments that failed used. */
-  burned: bigint
+  gasUsed: bigint
 }

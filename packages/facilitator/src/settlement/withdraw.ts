@@ -1,4 +1,4 @@
-// enqueued → unsent: a transaction that its relayer cannot send goes to another relayer, or is withdrawn in time to tell the payer.
+// enqueued → open: a transaction that its relayer cannot send goes to another relayer, or is withdrawn in time to tell the payer.
 import { handOverTransaction, type TransactionStatus, withdrawTransaction } from '@referrer/chain'
 import type { Sql } from '@referrer/database'
 import type { Address } from 'viem'
@@ -34,22 +34,22 @@ export async function handOver(
 export async function withdrawIfHopeless(
   { sql }: Records,
   transaction: TrackedTransaction,
-  { id, reason, lacksFunds }: TransactionStatus,
+  { id, reason, lacksFunds, hashes }: TransactionStatus,
   isAnySent: boolean,
 ): Promise<string | undefined> {
   const isBroke = lacksFunds && !isAnySent
   if (!isBroke && performance.now() - transaction.since < SEND_WITHIN_MS) return undefined
   const why = isBroke ? NO_GAS : (reason ?? 'the chain could not be reached in time')
-  if (!(await withdraw(sql, id, why))) return undefined
+  if (!(await withdraw(sql, id, why, hashes.length > 0))) return undefined
   endUnsent(transaction)
   return why
 }
 
 /** False: it has a nonce, or an outcome. */
-export function withdraw(sql: Sql, intentId: bigint, why: string): Promise<boolean> {
+export function withdraw(sql: Sql, intentId: bigint, why: string, wasSent: boolean): Promise<boolean> {
   return sql.begin(async (tx) => {
     if (!(await withdrawTransaction(tx, intentId))) return false
-    await recordUnsent(tx, intentId, why)
+    await recordUnsent(tx, intentId, why, wasSent)
     return true
   })
 }
@@ -58,13 +58,17 @@ export function withdraw(sql: Sql, intentId: bigint, why: string): Promise<boole
 export async function acceptUnsent(
   { sql }: Records,
   transaction: TrackedTransaction,
-  why: string,
+  { reason, hashes }: TransactionStatus,
 ): Promise<string> {
-  await recordUnsent(sql, transaction.intentId, why)
+  const why = reason ?? 'it was not sent'
+  await recordUnsent(sql, transaction.intentId, why, hashes.length > 0)
   endUnsent(transaction)
   return why
 }
 
 function endUnsent({ payments = [] }: TrackedTransaction): void {
-  for (const payment of payments) if (payment.state !== 'unsent') move(payment, 'unsent')
+  for (const payment of payments) {
+    if (payment.state === 'sent') move(payment, 'enqueued')
+    if (payment.state === 'enqueued') move(payment, 'open')
+  }
 }

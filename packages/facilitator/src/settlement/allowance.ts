@@ -1,0 +1,157 @@
+/**
+ * What we give away: one sum for each chain and UTC day. A purchase of a cent costs more gas than its fee brings, and the gas of one that
+ * fails in its block is lost. So the worst end of every transaction is counted before it is enqueued, and its true end once it is mined:
+ * - gift: what it costs beyond its expected fee. Its merchant's credit pays for it, or else the share of those without credit, of which
+ *   each merchant and each payer gets a small part. All gifts together are at most half of the sum. A payment whose fee covers its gas has none.
+ * - risk: what it costs if it fails, or if its fee does not come. The payer's credit pays for it, or the other half of the sum, of
+ *   which a payer gets a part, or the merchant's credit.
+ * Credit is half of what fees have left when their gas was paid. So a day costs at most the sum, beyond what fees have paid before.
+ */
+import type { Queryable, Transaction } from '@referrer/database'
+import { type Address, bytesToHex, type Hex, numberToHex } from 'viem'
+import type { Config } from '../config.ts'
+import { Refused } from '../payment/refused.ts'
+import type { Tried } from './gas.ts'
+
+/** Amounts in base units, and who answers for them. */
+export interface Backing {
+  gift: bigint
+  giftOf: 'new' | 'merchant'
+  risk: bigint
+  riskOf: 'new' | 'merchant' | 'payer'
+}
+
+export type Backed = Tried & Backing
+export type Limits = Pick<Config, 'giveawayPerDay'>
+
+/** Parts of the sum of a day. */
+const OF_GIFTS = 2n
+const OF_RISKS = 2n
+const OF_NEW = 10n
+const OF_EACH_GIFT = 1_000n
+const OF_EACH_RISK = 100n
+
+type Holder = 'all' | 'new' | `merchant:${Hex}` | `payer:${Address}`
+
+interface Sums {
+  gift: bigint
+  risk: bigint
+  credit: bigint
+}
+
+const DAY_MS = 86_400_000
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS)
+const nextDay = (ms: number): string => `${new Date((dayOf(ms) + 1) * DAY_MS).toISOString().slice(0, 16)}Z`
+
+const merchantOf = ({ order }: Tried): Holder =>
+  `merchant:${numberToHex(order.attribution.merchantId, { size: 8 })}`
+const payerOf = ({ order }: Tried): Holder => `payer:${order.key.payer}`
+
+/** In the order of the payments, each after those before it. Others of the chain wait until the transaction ends. */
+export async function back(
+  tx: Transaction,
+  limits: Limits,
+  chainId: number,
+  tried: Tried[],
+  now: number,
+): Promise<(Backing | Refused)[]> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`facilitator allowance ${chainId}`}, 0))`
+  const holders = await readSums(tx, chainId, tried, now)
+  return tried.map((each) => backOne(limits, (name) => sumsOf(holders, name), each, now))
+}
+
+function backOne(
+  { giveawayPerDay: sum }: Limits,
+  of: (name: Holder) => Sums,
+  tried: Tried,
+  now: number,
+): Backing | Refused {
+  const { gift, risk, order } = tried
+  const [all, fresh, merchant, payer] = [of('all'), of('new'), of(merchantOf(tried)), of(payerOf(tried))]
+  const giftOf = merchant.credit >= gift ? 'merchant' : 'new'
+  const isGiven =
+    all.gift + gift <= sum / OF_GIFTS &&
+    (giftOf === 'merchant' ||
+      (fresh.gift + gift <= sum / OF_NEW &&
+        [merchant, payer].every((each) => each.gift + gift <= sum / OF_EACH_GIFT)))
+  if (gift > 0n && !isGiven)
+    return forNow(`this facilitator gives no more gas away for it today: ${pays(tried)}, or pay after ${nextDay(now)}`)
+  const isRisked = all.risk + risk <= sum / OF_RISKS && payer.risk + risk <= sum / OF_EACH_RISK
+  const left = merchant.credit - (giftOf === 'merchant' ? gift : 0n)
+  const riskOf = payer.credit >= risk ? 'payer' : isRisked ? 'new' : left >= risk ? 'merchant' : undefined
+  if (!riskOf)
+    return forNow(
+      `too many payments of ${all.risk + risk > sum / OF_RISKS ? 'wallets that are new here' : `the wallet ${order.key.payer}`} are under way or failed in their block today: send it again in a minute, pay from a wallet that has paid here before, or after ${nextDay(now)}`,
+    )
+  all.gift += gift
+  if (giftOf === 'new') for (const each of [fresh, merchant, payer]) each.gift += gift
+  else merchant.credit -= gift
+  if (riskOf === 'new') for (const each of [all, payer]) each.risk += risk
+  else of(riskOf === 'payer' ? payerOf(tried) : merchantOf(tried)).credit -= risk
+  return { gift, giftOf, risk, riskOf }
+}
+
+/** From which price on its fee covers the gas. */
+function pays({ order, cost, fee }: Tried): string {
+  if (fee === 0n) return 'its product pays no fee that would cover the gas'
+  return `a purchase of ${(order.value * cost + fee - 1n) / fee} base units or more of this product pays for its own gas and is settled now`
+}
+
+/** Given on a day to everybody, and at risk or lost. */
+export async function givenOn(
+  sql: Queryable,
+  chainId: number,
+  now: number,
+): Promise<Pick<Sums, 'gift' | 'risk'>> {
+  const [all] = await sql<Pick<Sums, 'gift' | 'risk'>[]>`
+    SELECT coalesce(sum(gift), 0)::bigint AS gift, coalesce(sum(risk + burned) FILTER (WHERE risk_of = 'new'), 0)::bigint AS risk
+    FROM facilitator.settlements WHERE chain_id = ${chainId} AND day = ${dayOf(now)} AND gift + risk + burned > 0`
+  return all ?? { gift: 0n, risk: 0n }
+}
+
+async function readSums(
+  tx: Transaction,
+  chainId: number,
+  tried: Tried[],
+  now: number,
+): Promise<Map<Holder, Sums>> {
+  const payers = tried.map(({ order }) => bytesOf(order.key.payer))
+  const merchants = tried.map(({ order }) => order.attribution.merchantId)
+  const rows = await tx<({ kind: string; id: Buffer } & Sums)[]>`
+    WITH today AS (
+      SELECT payer, merchant_id, gift, CASE gift_of WHEN 'new' THEN gift ELSE 0 END AS new_gift,
+        CASE risk_of WHEN 'new' THEN risk + burned ELSE 0 END AS new_risk
+      FROM facilitator.settlements WHERE chain_id = ${chainId} AND day = ${dayOf(now)} AND gift + risk + burned > 0
+    ), drawn AS (
+      SELECT payer, merchant_id, CASE gift_of WHEN 'merchant' THEN gift ELSE 0 END + CASE risk_of WHEN 'merchant' THEN risk ELSE 0 END
+          AS of_merchant, CASE risk_of WHEN 'payer' THEN risk ELSE 0 END AS of_payer
+      FROM facilitator.settlements WHERE chain_id = ${chainId} AND NOT is_final
+    ), sums AS (
+      SELECT 'all' AS kind, ''::bytea AS id, gift, new_risk AS risk, 0::bigint AS credit FROM today
+      UNION ALL SELECT 'new', '', new_gift, 0, 0 FROM today
+      UNION ALL SELECT 'merchant', int8send(merchant_id), new_gift, 0, 0 FROM today WHERE merchant_id = ANY(${merchants}::bigint[])
+      UNION ALL SELECT 'payer', payer, new_gift, new_risk, 0 FROM today WHERE payer = ANY(${payers}::bytea[])
+      UNION ALL SELECT 'merchant', int8send(merchant_id), 0, 0, -of_merchant FROM drawn WHERE merchant_id = ANY(${merchants}::bigint[])
+      UNION ALL SELECT 'payer', payer, 0, 0, -of_payer FROM drawn WHERE payer = ANY(${payers}::bytea[])
+      UNION ALL SELECT c.kind, c.id, 0, 0, c.credit FROM facilitator.credits c
+      JOIN (SELECT 'merchant' AS kind, int8send(m) AS id FROM unnest(${merchants}::bigint[]) m
+        UNION SELECT 'payer', p FROM unnest(${payers}::bytea[]) p) asked USING (kind, id) WHERE c.chain_id = ${chainId}
+    )
+    SELECT kind, id, sum(gift)::bigint AS gift, sum(risk)::bigint AS risk, sum(credit)::bigint AS credit FROM sums GROUP BY kind, id`
+  return new Map(
+    rows.map(({ kind, id, ...sums }) => [
+      (id.length === 0 ? kind : `${kind}:${bytesToHex(id)}`) as Holder,
+      sums,
+    ]),
+  )
+}
+
+const bytesOf = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
+
+function sumsOf(holders: Map<Holder, Sums>, name: Holder): Sums {
+  const known = holders.get(name) ?? { gift: 0n, risk: 0n, credit: 0n }
+  holders.set(name, known)
+  return known
+}
+
+const forNow = (message: string) => new Refused('settle_failed', message, { retryable: true })
