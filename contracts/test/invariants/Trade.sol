@@ -105,7 +105,9 @@ abstract contract Trade is Surroundings {
 
     function finish(uint256 seed) external turn {
         if (arrived.length == 0) return;
-        Arrived storage payment = arrived[preferOpen(seed, arrived.length, true)];
+        // The newest one mostly: the others can be finished no more.
+        bool newest = roll(seed, "newest", 4) != 0;
+        Arrived storage payment = arrived[newest ? arrived.length - 1 : preferOpen(seed, arrived.length, true)];
         SplitRouter.Purchase memory purchase = payment.purchase;
         SplitRouter.Authorization memory z = purchase.authorization;
         bool expected = !payment.done && clock < z.validBefore + 1 hours && canSplit(z.from, z.value, purchase.attribution);
