@@ -2,9 +2,11 @@
 pragma solidity ^0.8.28;
 
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {CommissionEscrow} from "./CommissionEscrow.sol";
 import {MerchantRegistry} from "./MerchantRegistry.sol";
 import {ReviewRegistry} from "./ReviewRegistry.sol";
@@ -102,12 +104,21 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
     bytes32 public constant CHARGE_COMMITMENT_TYPEHASH = keccak256(
         "ChargeCommitment(bytes32 txHash,bytes32 tokenHash,uint256 buyerAgentId,address payer)"
     );
+    /// @notice The EIP-712 type hash of `TakeBack`, the permission of a settler to take a payment back.
+    bytes32 public constant TAKE_BACK_TYPEHASH =
+        keccak256("TakeBack(address payer,bytes32 nonce,uint256 value,uint256 notBefore)");
     bytes32 private constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
 
     /// @notice The gas limit of each purchase of a batch. The batch reverts rather than give one less.
-    uint256 public constant GAS_PER_PURCHASE = 500_000;
+    /// @dev Enough for any purchase of an account without code, its payouts refused by the token included. 64 of them with all of their
+    /// gas fit into a transaction (2^24 gas, EIP-7825), so a batch can be sent that no payer can make revert. The signature check of a
+    /// contract wallet may need more: such a purchase is settled alone.
+    uint256 public constant GAS_PER_PURCHASE = 230_000;
+    /// @notice How long after its `validBefore` a payment that arrived can still be split, in seconds. After that it is its payer's to
+    /// take back.
+    uint256 public constant FINISH_WINDOW = 1 hours;
 
     /// @notice The registry whose identities buyers and reviewers are.
     IIdentityRegistry public immutable IDENTITIES;
@@ -125,7 +136,7 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
     /// @notice Whether a payment went back to its payer. (Payments that were split are recorded in the escrow.)
     mapping(address payer => mapping(bytes32 nonce => bool)) public refunded;
 
-    /// @notice A payment that could not be split went back to its payer.
+    /// @notice A payment that was not split went back to its payer.
     /// @param payer The wallet that paid
     /// @param nonce The payment's nonce; `chargeNonce` of the transaction for a plain transfer
     /// @param value The payment, in USDC base units
@@ -205,7 +216,7 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
     // ---- payments that arrived without being split
 
     /// @notice Splits a payment that somebody else submitted to the token first, so that the money lies here unsplit. Only a
-    /// settler may call it.
+    /// settler may call it, until `FINISH_WINDOW` after the authorisation's end.
     /// @dev The token cannot tell a used nonce from a cancelled one, and money carries no label: the settler verifies in the
     /// transaction's logs that this authorisation moved the money. The checks here bound what a wrong settler can do: the payer
     /// signed exactly this payment to this router, it was never split or refunded, and nobody else's money is needed.
@@ -213,16 +224,21 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
     /// @return escrowId Id of the new escrow
     function finish(Purchase calldata purchase) external onlyRole(SETTLER_ROLE) returns (uint256 escrowId) {
         Authorization calldata authorization = purchase.authorization;
+        uint256 closedAt = Math.saturatingAdd(authorization.validBefore, FINISH_WINDOW);
+        if (block.timestamp >= closedAt) revert FinishTooLate(closedAt, block.timestamp);
         _requireArrived(authorization);
         return _split(authorization.from, authorization.nonce, authorization.value, purchase.attribution);
     }
 
-    /// @notice Gives such a payment back to its payer when it can no longer be split, for example because the merchant has
-    /// closed. Only a settler may call it.
+    /// @notice Gives such a payment back to its payer. Anyone may call it who has the permission of a settler; the money goes to the
+    /// payer and nowhere else.
+    /// @dev The permission says what only a settler can tell: that this authorisation moved the money. See `TAKE_BACK_TYPEHASH`.
     /// @param authorization The payment, of kind `Transfer`
-    function refund(Authorization calldata authorization) external onlyRole(SETTLER_ROLE) {
+    /// @param notBefore Unix seconds from which the permission holds
+    /// @param permission 65 bytes `r, s, v`: a settler's EIP-191 signature (`personal_sign`) over the EIP-712 digest of `TakeBack`
+    function takeBack(Authorization calldata authorization, uint256 notBefore, bytes calldata permission) external {
         _requireArrived(authorization);
-        _refund(authorization.from, authorization.nonce, authorization.value);
+        _takeBack(authorization.from, authorization.nonce, authorization.value, notBefore, permission);
     }
 
     /// @notice Splits a plain transfer, on the payer's signature, once per payer and transaction. Only a settler may call it.
@@ -240,12 +256,20 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
         return _split(charge.payer, chargeNonce(charge.txHash), charge.value, attribution);
     }
 
-    /// @notice Gives a plain transfer back to its payer, on the same signature. Only a settler may call it.
+    /// @notice Gives a plain transfer back to its payer, on the same signature. Anyone may call it who has the permission of a
+    /// settler; the money goes to the payer and nowhere else.
     /// @param charge The transfer and the payer's signature
     /// @param buyerAgentId The buying agent that the payer signed, or `AGENTLESS`
-    function refundDeposit(Charge calldata charge, uint256 buyerAgentId) external onlyRole(SETTLER_ROLE) {
+    /// @param notBefore Unix seconds from which the permission holds
+    /// @param permission As for `takeBack`; its nonce is `chargeNonce` of the transaction
+    function takeBackDeposit(
+        Charge calldata charge,
+        uint256 buyerAgentId,
+        uint256 notBefore,
+        bytes calldata permission
+    ) external {
         _requireCharged(charge, buyerAgentId);
-        _refund(charge.payer, chargeNonce(charge.txHash), charge.value);
+        _takeBack(charge.payer, chargeNonce(charge.txHash), charge.value, notBefore, permission);
     }
 
     // ---- reading
@@ -358,9 +382,14 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
         _pay(reviewer, parts.immediate);
     }
 
-    function _refund(address payer, bytes32 nonce, uint256 value) private {
-        // A paused escrow also stops refunds, so that one switch stops everything a settler can do.
+    function _takeBack(address payer, bytes32 nonce, uint256 value, uint256 notBefore, bytes calldata permission) private {
+        // A paused escrow also stops this, so that one switch stops everything that a settler's key can do.
         if (ESCROW.paused()) revert Pausable.EnforcedPause();
+        if (block.timestamp < notBefore) revert TakeBackTooEarly(notBefore, block.timestamp);
+        bytes32 digest = _hashTypedDataV4(keccak256(abi.encode(TAKE_BACK_TYPEHASH, payer, nonce, value, notBefore)));
+        (address signer, ECDSA.RecoverError err,) =
+            ECDSA.tryRecoverCalldata(MessageHashUtils.toEthSignedMessageHash(digest), permission);
+        if (err != ECDSA.RecoverError.NoError || !hasRole(SETTLER_ROLE, signer)) revert NotPermitted(signer);
         (uint256 escrowId,,,) = ESCROW.escrowOf(payer, nonce);
         if (escrowId != 0) revert ICommissionEscrowErrors.PaymentAlreadySplit(payer, nonce, escrowId);
         refunded[payer][nonce] = true;

@@ -25,11 +25,7 @@ contract RolesTest is RouterTest {
             vm.expectRevert(refusal);
             router.finish(purchase);
             vm.expectRevert(refusal);
-            router.refund(purchase.authorization);
-            vm.expectRevert(refusal);
             router.splitDeposit(charge, purchase.attribution);
-            vm.expectRevert(refusal);
-            router.refundDeposit(charge, buyerAgentId);
             vm.stopPrank();
         }
     }

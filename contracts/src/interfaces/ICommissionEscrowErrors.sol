@@ -13,7 +13,7 @@ interface ICommissionEscrowErrors {
     /// @param escrowId The id given in the terms; not verified
     error TermsMismatch(uint256 escrowId);
 
-    /// @notice The payment already has an escrow. The router throws it too when a refund of that payment is requested.
+    /// @notice The payment already has an escrow. The router throws it too when that payment is to be taken back.
     /// @dev Do not retry: the purchase is recorded. To buy again, the payer signs a payment with another nonce.
     /// @param payer The wallet that paid
     /// @param nonce The payment's nonce

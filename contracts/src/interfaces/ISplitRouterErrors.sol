@@ -14,7 +14,8 @@ interface ISplitRouterErrors {
     error ZeroPrice();
 
     /// @notice The payment is below the product's lowest price.
-    /// @dev Sign a payment of at least `minimum`. Money that already arrived is given back with `refund` or `refundDeposit`.
+    /// @dev Sign a payment of at least `minimum`. The payer takes money that already arrived back with `takeBack`
+    /// or `takeBackDeposit`.
     /// @param price The payment, in USDC base units
     /// @param minimum The product's lowest price, in USDC base units
     error PriceTooLow(uint256 price, uint256 minimum);
@@ -53,8 +54,8 @@ interface ISplitRouterErrors {
     error NotTheBuyersAgent(address payer, uint256 buyerAgentId);
 
     /// @notice The reviewer's identity does not exist, so nobody could be paid.
-    /// @dev Check the reviewer's id against the ref link. Money that already arrived is given back with `refund` or
-    /// `refundDeposit`.
+    /// @dev Check the reviewer's id against the ref link. The payer takes money that already arrived back with
+    /// `takeBack` or `takeBackDeposit`.
     /// @param reviewerAgentId The reviewer named in the attribution
     error ReviewerNotFound(uint256 reviewerAgentId);
 
@@ -65,11 +66,11 @@ interface ISplitRouterErrors {
     /// @param reviewerAgentId The reviewer named in the attribution
     error SelfReferral(address payer, uint256 reviewerAgentId);
 
-    /// @notice `finish` or `refund` was called with a `Receive` authorisation.
+    /// @notice `finish` or `takeBack` was called with a `Receive` authorisation.
     /// @dev Call `settle`: only this contract can redeem such an authorisation, so its money cannot have arrived unsplit.
     error NotTransferAuthorization();
 
-    /// @notice `finish` or `refund` was called before the token used the authorisation.
+    /// @notice `finish` or `takeBack` was called before the token used the authorisation.
     /// @dev Nothing has arrived yet: call `settle`.
     /// @param payer The wallet that pays
     /// @param nonce The payment's nonce
@@ -92,6 +93,23 @@ interface ISplitRouterErrors {
     /// @param payer The wallet that paid
     /// @param nonce The payment's nonce
     error PaymentAlreadyRefunded(address payer, bytes32 nonce);
+
+    /// @notice `finish` was called too long after the authorisation's end.
+    /// @dev Do not retry: the payer takes the money back with `takeBack`, and signs a new payment to buy.
+    /// @param closedAt Unix seconds from which the payment can no longer be split
+    /// @param timestamp The block timestamp, in Unix seconds
+    error FinishTooLate(uint256 closedAt, uint256 timestamp);
+
+    /// @notice `takeBack` or `takeBackDeposit` was called before the permission holds.
+    /// @dev Retry at `notBefore` or later.
+    /// @param notBefore Unix seconds from which the permission holds
+    /// @param timestamp The block timestamp, in Unix seconds
+    error TakeBackTooEarly(uint256 notBefore, uint256 timestamp);
+
+    /// @notice The permission to take the payment back was not signed by a settler over exactly this payer, nonce, value and time.
+    /// @dev Pass the four as the facilitator gave them. If its key has lost the role since, ask it for a new permission.
+    /// @param signer The account whose signature it is; zero when it is not a signature
+    error NotPermitted(address signer);
 
     /// @notice `settleOne` was called from outside.
     /// @dev Call `settleBatch`, or `settle` for a single purchase.

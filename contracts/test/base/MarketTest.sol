@@ -34,7 +34,8 @@ abstract contract MarketTest is Cheats {
     uint256 internal constant FUNDS = 1_000_000_000;
 
     address internal admin = makeAddr("admin");
-    address internal settler = makeAddr("settler");
+    Wallet internal settlerWallet = makeWallet("settler");
+    address internal settler = settlerWallet.addr;
     address internal oracle = makeAddr("oracle");
     address internal publisher = makeAddr("publisher");
     address internal guardian = makeAddr("guardian");
@@ -240,6 +241,25 @@ abstract contract MarketTest is Cheats {
             )
         );
         return typedDataHash(usdc.DOMAIN_SEPARATOR(), structHash);
+    }
+
+    /// @dev A settler's permission to take a payment back.
+    function signPermission(Wallet memory signer, address payer, bytes32 nonce, uint256 value, uint256 notBefore)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 typehash = keccak256("TakeBack(address payer,bytes32 nonce,uint256 value,uint256 notBefore)");
+        bytes32 structHash = keccak256(abi.encode(typehash, payer, nonce, value, notBefore));
+        bytes32 digest = typedDataHash(domainSeparator("ReferrerCharge", "1", address(router)), structHash);
+        return sign(signer, keccak256(abi.encodePacked("\x19Ethereum Signed Message:\n32", digest)));
+    }
+
+    /// @dev A stranger gives a front-run payment back, by the settler's permission.
+    function takeBack(SplitRouter.Authorization memory z) internal {
+        bytes memory permission = signPermission(settlerWallet, z.from, z.nonce, z.value, 0);
+        vm.prank(stranger);
+        router.takeBack(z, 0, permission);
     }
 
     /// @dev Buys the product as `buyer` and returns the terms of the new escrow.

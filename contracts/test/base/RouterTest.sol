@@ -7,6 +7,9 @@ import {MarketTest} from "./MarketTest.sol";
 
 /// @notice What tests of the router expect of a purchase: all of it, or nothing.
 abstract contract RouterTest is MarketTest {
+    bytes32 private constant CHARGE_TYPEHASH =
+        keccak256("ChargeCommitment(bytes32 txHash,bytes32 tokenHash,uint256 buyerAgentId,address payer)");
+
     /// @dev The purchase that `buy()` settles, not settled yet.
     function purchaseOf(Wallet memory payer) internal returns (SplitRouter.Purchase memory) {
         return signPurchase(payer, PRICE, RECEIVE, attribution());
@@ -42,10 +45,16 @@ abstract contract RouterTest is MarketTest {
     }
 
     function chargeDigest(SplitRouter.Charge memory charge, uint256 agentId) internal view returns (bytes32) {
-        bytes32 typehash =
-            keccak256("ChargeCommitment(bytes32 txHash,bytes32 tokenHash,uint256 buyerAgentId,address payer)");
-        bytes32 structHash = keccak256(abi.encode(typehash, charge.txHash, charge.tokenHash, agentId, charge.payer));
+        bytes32 structHash = keccak256(abi.encode(CHARGE_TYPEHASH, charge.txHash, charge.tokenHash, agentId, charge.payer));
         return typedDataHash(domainSeparator("ReferrerCharge", "1", address(router)), structHash);
+    }
+
+    /// @dev A stranger gives a plain transfer back, by the settler's permission.
+    function takeBackDeposit(SplitRouter.Charge memory charge, uint256 agentId) internal {
+        bytes32 nonce = keccak256(abi.encode(CHARGE_TYPEHASH, charge.txHash));
+        bytes memory permission = signPermission(settlerWallet, charge.payer, nonce, charge.value, 0);
+        vm.prank(stranger);
+        router.takeBackDeposit(charge, agentId, 0, permission);
     }
 
     function transferToRouter(Wallet memory payer, uint256 value) internal {

@@ -25,11 +25,17 @@ contract GreedyWallet {
     }
 }
 
-/// @notice A contract wallet that accepts everything, after 200,000 gas of thought.
+/// @notice A contract wallet that accepts everything, after some gas of thought.
 contract SlowWallet {
+    uint256 private immutable THOUGHT;
+
+    constructor(uint256 thought) {
+        THOUGHT = thought;
+    }
+
     function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
         uint256 start = gasleft();
-        while (start - gasleft() < 200_000) {}
+        while (start - gasleft() < THOUGHT) {}
         return this.isValidSignature.selector;
     }
 }

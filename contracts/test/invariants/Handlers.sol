@@ -100,8 +100,8 @@ abstract contract Handlers is Trade {
         if (entries.length == 0 || roll(seed, "rarely", 3) != 0) return;
         Entry storage entry = _anEntry(seed);
         if (!escrow.paused()) pauseEscrowNow();
-        if (arrived.length != 0) refundArrived(arrived[preferOpen(seed, arrived.length, true)]);
-        if (deposits.length != 0) refundDeposited(deposits[preferOpen(seed, deposits.length, false)]);
+        if (arrived.length != 0) takeArrivedBack(arrived[preferOpen(seed, arrived.length, true)]);
+        if (deposits.length != 0) takeDepositBack(deposits[preferOpen(seed, deposits.length, false)]);
         uint256 until = entry.terms.windowEnd + roll(seed, "until", 20 days);
         if (until > clock) clock = until;
         vm.warp(clock);
@@ -245,14 +245,22 @@ abstract contract Handlers is Trade {
         if (arrived.length != 0) {
             SplitRouter.Purchase memory waiting = arrived[roll(seed, "arrived", arrived.length)].purchase;
             _attack(attacker, address(router), abi.encodeCall(router.finish, (waiting)));
-            _attack(attacker, address(router), abi.encodeCall(router.refund, (waiting.authorization)));
+            SplitRouter.Authorization memory z = waiting.authorization;
+            bytes memory permission = signPermission(attackers[0], z.from, z.nonce, z.value, 0);
+            _attack(attacker, address(router), abi.encodeCall(router.takeBack, (z, 0, permission)));
             _attack(attacker, address(router), abi.encodeCall(router.settle, (waiting)));
         }
         if (deposits.length != 0) {
             Deposited memory made = deposits[roll(seed, "deposit", deposits.length)];
             _attack(attacker, address(router), abi.encodeCall(router.splitDeposit, (made.charge, made.attribution)));
             made.charge.payer = attacker;
-            _attack(attacker, address(router), abi.encodeCall(router.refundDeposit, (made.charge, attackerAgent)));
+            bytes memory permission =
+                signPermission(attackers[0], attacker, router.chargeNonce(made.charge.txHash), made.charge.value, 0);
+            _attack(
+                attacker,
+                address(router),
+                abi.encodeCall(router.takeBackDeposit, (made.charge, made.attribution.buyerAgentId, 0, permission))
+            );
         }
     }
 
@@ -325,8 +333,8 @@ abstract contract Handlers is Trade {
     /// @dev Whatever happened: once no obstacle is left, everybody can be paid, and what remains is nobody's.
     function windDown() external turn {
         clearTheWay();
-        for (uint256 i = 0; i < arrived.length; ++i) if (!arrived[i].done) refundArrived(arrived[i]);
-        for (uint256 i = 0; i < deposits.length; ++i) if (!deposits[i].done) refundDeposited(deposits[i]);
+        for (uint256 i = 0; i < arrived.length; ++i) if (!arrived[i].done) takeArrivedBack(arrived[i]);
+        for (uint256 i = 0; i < deposits.length; ++i) if (!deposits[i].done) takeDepositBack(deposits[i]);
         clock += 71 days;
         vm.warp(clock);
         for (uint256 i = 0; i < entries.length; ++i) {

@@ -23,14 +23,14 @@ contract MarketHandler is Handlers {}
 ///    donations), to the unit; these always cover every payment that is still to be split or given back.
 /// 3. The parts of every purchase are those of the written rules and add up to its price: everybody's balance and claims are what the
 ///    rules give them, and all balances together are all money ever minted.
-/// 4. Nothing is paid twice: a payment leads to one escrow or one refund, also when it was front-run, signed as both kinds or put into a
-///    batch with itself; a cancelled one leads to none. Seen in the logs, not in the books.
+/// 4. Nothing is paid twice: a payment leads to one escrow or back to its payer, also when it was front-run, signed as both kinds or put
+///    into a batch with itself; a cancelled one leads to none. Seen in the logs, not in the books.
 ///    The same holds for escrows that the oracle settles or releases in a batch: each alone, once, whatever else is in it.
 /// 5. Settled is final: an escrow never goes back, its terms never change but by a bind, ids count up by one.
 /// 6. Nobody without a role moves another's money: attackers call everything there is with their own and with replayed arguments. Every
 ///    call that succeeds against expectation, or fails against it, is a surprise; there are none.
-/// 7. A pause stops deposits, binds, releases, settlements and refunds; claims still work. (Expectations of every action take the pause
-///    into account.) The fallback needs its whole delay after the window's end and after the end of the last pause.
+/// 7. A pause stops deposits, binds, releases, settlements and the taking back of payments; claims still work. (Expectations of every
+///    action take the pause into account.) The fallback needs its whole delay after the window's end and after the end of the last pause.
 /// 8. No product is sold below its least price, by whatever way the payment came.
 /// 9. Without a settler nobody buys in the name of an agent that is neither its own nor has it as its wallet.
 /// 10. A merchant sells, pays and has signers only as its present owner set it; the first thing an owner does, whatever it is, closes
@@ -58,10 +58,10 @@ contract MarketInvariants is StdInvariant, Cheats {
             handler.cancel.selector,
             handler.signBothKinds.selector,
             handler.finish.selector,
-            handler.refund.selector,
+            handler.takeBackOf.selector,
             handler.deposit.selector,
             handler.splitDeposit.selector,
-            handler.refundDeposit.selector,
+            handler.takeBackDepositOf.selector,
             handler.bind.selector,
             handler.releaseCashback.selector,
             handler.oracleSettle.selector,
@@ -120,9 +120,9 @@ contract MarketInvariants is StdInvariant, Cheats {
             Books.Action.SettleCommitted,
             Books.Action.SettleInBatch,
             Books.Action.Finish,
-            Books.Action.Refund,
+            Books.Action.TakeBack,
             Books.Action.SplitDeposit,
-            Books.Action.RefundDeposit,
+            Books.Action.TakeBackDeposit,
             Books.Action.Bind,
             Books.Action.ReleaseCashback,
             Books.Action.OracleSettle,

@@ -5,7 +5,8 @@ import {SplitRouter} from "../../src/SplitRouter.sol";
 import {Surroundings} from "./Surroundings.sol";
 
 /// @notice Buying, in every way and disorder: settled, settled by others, in batches with duplicates, front-run, cancelled, signed twice,
-/// paid by plain transfer. The settler is honest: it finishes or refunds only what it has seen arrive.
+/// paid by plain transfer. The settler is honest: it finishes only what it has seen arrive, and
+/// permits only that to be taken back.
 abstract contract Trade is Surroundings {
     // ---- settling
 
@@ -57,7 +58,7 @@ abstract contract Trade is Surroundings {
         SplitRouter.Purchase memory purchase = aPurchase(seed, SplitRouter.AuthorizationType.Transfer);
         // Before the money is here, no other money may stand in for it.
         act(Action.Finish, settler, address(router), abi.encodeCall(router.finish, (purchase)), false);
-        act(Action.Refund, settler, address(router), abi.encodeCall(router.refund, (purchase.authorization)), false);
+        act(Action.TakeBack, stranger, address(router), takeBackCall(purchase.authorization), false);
         if (_frontRun(anAttacker(seed), purchase)) settleAs(Action.Settle, settler, purchase);
     }
 
@@ -95,7 +96,7 @@ abstract contract Trade is Surroundings {
             if (!settleAs(Action.Settle, settler, first)) return;
             _frontRun(anAttacker(seed), second);
             act(Action.Finish, settler, address(router), abi.encodeCall(router.finish, (second)), false);
-            act(Action.Refund, settler, address(router), abi.encodeCall(router.refund, (second.authorization)), false);
+            act(Action.TakeBack, stranger, address(router), takeBackCall(second.authorization), false);
         } else {
             settleAs(Action.Settle, settler, second);
             settleAs(Action.Settle, settler, first);
@@ -104,21 +105,23 @@ abstract contract Trade is Surroundings {
 
     function finish(uint256 seed) external turn {
         if (arrived.length == 0) return;
-        Arrived storage payment = arrived[preferOpen(seed, arrived.length, true)];
+        // The newest one mostly: the others can be finished no more.
+        bool newest = roll(seed, "newest", 4) != 0;
+        Arrived storage payment = arrived[newest ? arrived.length - 1 : preferOpen(seed, arrived.length, true)];
         SplitRouter.Purchase memory purchase = payment.purchase;
         SplitRouter.Authorization memory z = purchase.authorization;
-        bool expected = !payment.done && canSplit(z.from, z.value, purchase.attribution);
+        bool expected = !payment.done && clock < z.validBefore + 1 hours && canSplit(z.from, z.value, purchase.attribution);
         if (!act(Action.Finish, settler, address(router), abi.encodeCall(router.finish, (purchase)), expected)) return;
         payment.done = true;
         strays -= z.value;
         bookSale(z.from, z.nonce, z.value, purchase.attribution);
     }
 
-    function refund(uint256 seed) external turn {
+    function takeBackOf(uint256 seed) external turn {
         if (arrived.length == 0 || roll(seed, "rarely", 2) == 0) return;
         Arrived storage payment = arrived[preferOpen(seed, arrived.length, true)];
-        refundArrived(payment);
-        refundArrived(payment);
+        takeArrivedBack(payment);
+        takeArrivedBack(payment);
     }
 
     // ---- plain transfers
@@ -153,11 +156,11 @@ abstract contract Trade is Surroundings {
         bookSale(charge.payer, router.chargeNonce(charge.txHash), charge.value, made.attribution);
     }
 
-    function refundDeposit(uint256 seed) external turn {
+    function takeBackDepositOf(uint256 seed) external turn {
         if (deposits.length == 0 || roll(seed, "rarely", 2) == 0) return;
         Deposited storage made = deposits[preferOpen(seed, deposits.length, false)];
-        refundDeposited(made);
-        refundDeposited(made);
+        takeDepositBack(made);
+        takeDepositBack(made);
     }
 
     // ---- inside
@@ -175,19 +178,28 @@ abstract contract Trade is Surroundings {
         bookSale(z.from, z.nonce, z.value, purchase.attribution);
     }
 
-    function refundArrived(Arrived storage payment) internal {
+    function takeBackCall(SplitRouter.Authorization memory z) internal view returns (bytes memory) {
+        bytes memory permission = signPermission(settlerWallet, z.from, z.nonce, z.value, clock);
+        return abi.encodeCall(router.takeBack, (z, clock, permission));
+    }
+
+    function takeArrivedBack(Arrived storage payment) internal {
         SplitRouter.Authorization memory z = payment.purchase.authorization;
         bool expected = !payment.done && !escrow.paused();
-        if (!act(Action.Refund, settler, address(router), abi.encodeCall(router.refund, (z)), expected)) return;
+        if (!act(Action.TakeBack, stranger, address(router), takeBackCall(z), expected)) return;
         payment.done = true;
         strays -= z.value;
         wealth[z.from] += z.value;
     }
 
-    function refundDeposited(Deposited storage made) internal {
-        bytes memory data = abi.encodeCall(router.refundDeposit, (made.charge, made.attribution.buyerAgentId));
+    function takeDepositBack(Deposited storage made) internal {
+        SplitRouter.Charge memory charge = made.charge;
+        bytes memory permission =
+            signPermission(settlerWallet, charge.payer, router.chargeNonce(charge.txHash), charge.value, clock);
+        bytes memory data =
+            abi.encodeCall(router.takeBackDeposit, (charge, made.attribution.buyerAgentId, clock, permission));
         bool expected = !made.done && !escrow.paused();
-        if (!act(Action.RefundDeposit, settler, address(router), data, expected)) return;
+        if (!act(Action.TakeBackDeposit, stranger, address(router), data, expected)) return;
         made.done = true;
         strays -= made.charge.value;
         wealth[made.charge.payer] += made.charge.value;

@@ -72,7 +72,7 @@ contract TogetherTest is ProbeTest {
     // ---- gas
 
     function test_measuresGas() public {
-        address slow = address(new SlowWallet());
+        address slow = address(new SlowWallet(200_000));
         SettlementProbe.Outcome[] memory outcomes =
             together(probe, list(SettlementProbe.Call(slow, 0, abi.encodeCall(SlowWallet.isValidSignature, (0, "")))));
         assertGt(outcomes[0].gasUsed, 200_000);
@@ -100,7 +100,7 @@ contract TogetherTest is ProbeTest {
     /// @dev Whatever the gas: every call that was made is found good, or the caller hears that there was too little even to answer.
     function testFuzz_neverFindsAGoodCallBadForLackOfGas(uint256 gasLimit) public {
         gasLimit = bound(gasLimit, 30_000, 1_500_000);
-        address slow = address(new SlowWallet());
+        address slow = address(new SlowWallet(200_000));
         SettlementProbe.Call memory last =
             SettlementProbe.Call(slow, 205_000, abi.encodeCall(SlowWallet.isValidSignature, (0, "")));
         SettlementProbe.Call[] memory calls =

@@ -29,7 +29,26 @@ contract FinishTest is RouterTest {
 
     function test_succeeds_whenTheAuthorisationHasExpiredSince() public {
         frontRun(purchase.authorization);
-        vm.warp(purchase.authorization.validBefore + 1 days);
+        vm.warp(purchase.authorization.validBefore + 1 hours - 1);
+        finish();
+        assertSplit(buyer.addr);
+    }
+
+    /// @dev From then on the money is its payer's: no signature of long ago splits it.
+    function test_reverts_whenTheAuthorisationExpiredAnHourAgo() public {
+        frontRun(purchase.authorization);
+        uint256 closedAt = purchase.authorization.validBefore + 1 hours;
+        vm.warp(closedAt);
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.FinishTooLate.selector, closedAt, closedAt));
+        finish();
+        takeBack(purchase.authorization);
+        assertBalance(buyer.addr, FUNDS, "buyer");
+    }
+
+    function test_succeeds_whenTheAuthorisationNeverExpires() public {
+        purchase.authorization.validBefore = type(uint256).max;
+        purchase.authorization.signature = sign(buyer, authorizationDigest(purchase.authorization));
+        frontRun(purchase.authorization);
         finish();
         assertSplit(buyer.addr);
     }
@@ -60,10 +79,9 @@ contract FinishTest is RouterTest {
         finish();
     }
 
-    function test_reverts_whenThePaymentWasRefunded() public {
+    function test_reverts_whenThePaymentWasTakenBack() public {
         frontRun(purchase.authorization);
-        vm.prank(settler);
-        router.refund(purchase.authorization);
+        takeBack(purchase.authorization);
         frontRun(transferPurchaseOf(walletBuyer).authorization);
         vm.expectRevert(
             abi.encodeWithSelector(
@@ -151,8 +169,7 @@ contract FinishTest is RouterTest {
 
         purchase = signPurchase(buyer, 1_000_000, TRANSFER, attribution());
         frontRun(purchase.authorization);
-        vm.prank(settler);
-        router.refund(purchase.authorization);
+        takeBack(purchase.authorization);
         purchase = signPurchase(buyer, 1_000_001, TRANSFER, attribution());
         // As if the token had used it: only the missing money can refuse.
         vm.mockCall(

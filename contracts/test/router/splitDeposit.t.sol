@@ -58,9 +58,8 @@ contract SplitDepositTest is RouterTest {
         splitDeposit();
     }
 
-    function test_reverts_whenRefunded() public {
-        vm.prank(settler);
-        router.refundDeposit(charge, buyerAgentId);
+    function test_reverts_whenTakenBack() public {
+        takeBackDeposit(charge, buyerAgentId);
         transferToRouter(walletBuyer, PRICE);
         vm.expectRevert(
             abi.encodeWithSelector(

@@ -7,7 +7,7 @@ import {ICommissionEscrowErrors} from "../../src/interfaces/ICommissionEscrowErr
 import {ISplitRouterErrors} from "../../src/interfaces/ISplitRouterErrors.sol";
 import {RouterTest} from "../base/RouterTest.sol";
 
-contract RefundDepositTest is RouterTest {
+contract TakeBackDepositTest is RouterTest {
     bytes32 private constant TX_HASH = keccak256("transfer");
 
     SplitRouter.Charge private charge;
@@ -22,21 +22,21 @@ contract RefundDepositTest is RouterTest {
         bytes32 nonce = router.chargeNonce(TX_HASH);
         vm.expectEmit(address(router));
         emit SplitRouter.PaymentRefunded(buyer.addr, nonce, PRICE);
-        refundDeposit();
+        takeBackDeposit();
         assertBalance(buyer.addr, FUNDS, "buyer");
         assertBalance(address(router), 0, "router");
         assertTrue(router.refunded(buyer.addr, nonce));
     }
 
-    function test_reverts_whenRefundedTwice() public {
-        refundDeposit();
+    function test_reverts_whenTakenBackTwice() public {
+        takeBackDeposit();
         transferToRouter(walletBuyer, PRICE);
         vm.expectRevert(
             abi.encodeWithSelector(
                 ISplitRouterErrors.PaymentAlreadyRefunded.selector, buyer.addr, router.chargeNonce(TX_HASH)
             )
         );
-        refundDeposit();
+        takeBackDeposit();
         assertBalance(buyer.addr, FUNDS, "buyer");
     }
 
@@ -50,44 +50,53 @@ contract RefundDepositTest is RouterTest {
                 ICommissionEscrowErrors.PaymentAlreadySplit.selector, buyer.addr, router.chargeNonce(TX_HASH), 1
             )
         );
-        refundDeposit();
+        takeBackDeposit();
         assertBalance(buyer.addr, FUNDS - PRICE, "buyer");
     }
 
     function test_reverts_whenThePayerDidNotSign() public {
         charge.signature = sign(reviewer, chargeDigest(charge, buyerAgentId));
         vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, buyer.addr));
-        refundDeposit();
+        takeBackDeposit();
     }
 
     function test_reverts_whenAnotherPayerIsNamed() public {
         charge.payer = walletBuyer.addr;
         vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.InvalidSignature.selector, walletBuyer.addr));
-        refundDeposit();
+        takeBackDeposit();
     }
 
     function test_reverts_whenMoreIsClaimedThanLiesThere() public {
         charge.value = PRICE + 1;
         vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotEnoughUnsplit.selector, PRICE + 1, PRICE));
-        refundDeposit();
+        takeBackDeposit();
     }
 
     function test_reverts_whenTheEscrowIsPaused() public {
         vm.prank(guardian);
         escrow.pause();
         vm.expectRevert(abi.encodeWithSelector(Pausable.EnforcedPause.selector));
-        refundDeposit();
+        takeBackDeposit();
         assertBalance(address(router), PRICE, "router");
     }
 
-    function test_reverts_whenNotASettlerCalls() public {
-        vm.expectRevert(missingRole(buyer.addr, "SETTLER_ROLE"));
-        vm.prank(buyer.addr);
-        router.refundDeposit(charge, buyerAgentId);
+    function test_reverts_whenThePermissionIsNotASettlers() public {
+        bytes memory permission = signPermission(buyer, buyer.addr, router.chargeNonce(TX_HASH), PRICE, 0);
+        vm.expectRevert(abi.encodeWithSelector(ISplitRouterErrors.NotPermitted.selector, buyer.addr));
+        router.takeBackDeposit(charge, buyerAgentId, 0, permission);
     }
 
-    function refundDeposit() private {
-        vm.prank(settler);
-        router.refundDeposit(charge, buyerAgentId);
+    function test_reverts_beforeThePermissionHolds() public {
+        uint256 notBefore = block.timestamp + 1;
+        bytes memory permission =
+            signPermission(settlerWallet, buyer.addr, router.chargeNonce(TX_HASH), PRICE, notBefore);
+        vm.expectRevert(
+            abi.encodeWithSelector(ISplitRouterErrors.TakeBackTooEarly.selector, notBefore, block.timestamp)
+        );
+        router.takeBackDeposit(charge, buyerAgentId, notBefore, permission);
+    }
+
+    function takeBackDeposit() private {
+        takeBackDeposit(charge, buyerAgentId);
     }
 }
