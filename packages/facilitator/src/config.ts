@@ -31,13 +31,8 @@ export interface Config extends CommonConfig {
   /** Prices that gas is counted with. */
   gasPriceWei: bigint
   ethPriceUsd: bigint
-  /** What a payer, and a merchant, may cost in gas beyond the fees that they bring, on a UTC day and a chain, in base units. */
-  payerBudget: bigint
-  merchantBudget: bigint
-  /** How much gas wallets without trust may burn on a chain within an hour. */
-  burnGasPerHour: bigint
-  /** How much gas of deployments whose payments have not paid for them there may be on a chain within an hour. */
-  deploymentGasPerHour: bigint
+  /** What may be given away in gas on a chain and UTC day, in base units. */
+  giveawayPerDay: bigint
   /** Factories whose wallets are deployed for their first payment; with checksums. */
   walletFactories: ReadonlySet<Address>
   /** To answer a request. What is not done by then goes on, and is answered as pending. */
@@ -124,33 +119,18 @@ export const variables = {
   ),
   GAS_PRICE_WEI: withDefault(
     Read.whole(1, Number.MAX_SAFE_INTEGER),
-    'what gas is counted with in budgets, in wei; 10000000 is 0.01 gwei',
+    'what gas is counted with, in wei; 10000000 is 0.01 gwei',
     '10000000',
   ),
   ETH_PRICE_USD: withDefault(
     Read.whole(1, 1_000_000_000),
-    'what an ether is counted with in budgets, in whole dollars',
+    'what an ether is counted with, in whole dollars',
     '3000',
   ),
-  PAYER_BUDGET: withDefault(
+  GIVEAWAY_PER_DAY: withDefault(
     Read.whole(0, Number.MAX_SAFE_INTEGER),
-    'what a payer may cost in gas beyond the fees that it brings, a UTC day and chain, in base units of USDC',
-    '3000000',
-  ),
-  MERCHANT_BUDGET: withDefault(
-    Read.whole(0, Number.MAX_SAFE_INTEGER),
-    'the same for all sales of a merchant; payments whose fee pays for their gas are not held up by it',
+    'what all gas beyond fees may cost you on a chain and UTC day, in base units of USDC; payments whose fee pays for their gas are not held up by it',
     '30000000',
-  ),
-  BURN_GAS_PER_HOUR: withDefault(
-    Read.whole(0, Number.MAX_SAFE_INTEGER),
-    'gas that wallets with code and without trust may burn on a chain within an hour, all together',
-    '6000000',
-  ),
-  DEPLOYMENT_GAS_PER_HOUR: withDefault(
-    Read.whole(0, Number.MAX_SAFE_INTEGER),
-    'gas of wallet deployments on a chain within an hour that the payments have not paid for, or not yet; buyers of one merchant get a quarter of what the others leave',
-    '20000000',
   ),
   WALLET_FACTORIES: withDefault(
     walletFactories,
@@ -189,10 +169,7 @@ export function readConfig(env: Env): Config {
     answerTimeoutMs: values.ANSWER_TIMEOUT_MS,
     gasPriceWei: BigInt(values.GAS_PRICE_WEI),
     ethPriceUsd: BigInt(values.ETH_PRICE_USD),
-    payerBudget: BigInt(values.PAYER_BUDGET),
-    merchantBudget: BigInt(values.MERCHANT_BUDGET),
-    burnGasPerHour: BigInt(values.BURN_GAS_PER_HOUR),
-    deploymentGasPerHour: BigInt(values.DEPLOYMENT_GAS_PER_HOUR),
+    giveawayPerDay: BigInt(values.GIVEAWAY_PER_DAY),
     walletFactories: new Set(values.WALLET_FACTORIES),
     maxBatch: values.MAX_BATCH,
     maxBatchesInFlight: values.MAX_BATCHES_IN_FLIGHT,

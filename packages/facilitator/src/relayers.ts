@@ -13,9 +13,9 @@ import {
 import type { Chain, Context } from './context.ts'
 
 const SETTLER_ROLE = keccak256(stringToBytes('SETTLER_ROLE'))
-/** Of a batch, and of each purchase in it: what a chain with usual contracts takes, with room. */
-const BATCH_GAS = 700_000n
-const PURCHASE_GAS = 150_000n
+/** The limit of a batch, and of each purchase in it: nodes want all of it to be there, though most comes back. */
+const BATCH_GAS = 50_000n
+const PURCHASE_GAS = 255_000n
 const PATIENCE = { timeoutMs: 3_000 }
 
 export interface RelayerState {

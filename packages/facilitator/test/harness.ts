@@ -267,7 +267,8 @@ const attestationKey = (seed: number) =>
 
 /** A merchant with a product, and an agent that has reviewed it. */
 export async function openShop(market: Market): Promise<Pick<TestFacilitator, 'merchant' | 'reviewer'>> {
-  const { merchant, reviewer } = market.accounts
+  const { merchant, reviewer, stranger } = market.accounts
+  await registerIdentity(market, stranger)
   const merchantId = await openMerchant(market, merchant)
   const product = { merchantId, productId: numberToHex(0xb0, { size: 32 }) }
   await listProduct(market, merchant, product, { commissionBps: 2_000 })

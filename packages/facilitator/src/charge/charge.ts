@@ -2,12 +2,14 @@
 import { RpcError } from '@referrer/chain'
 import { Attribution, AttributionToken } from '@referrer/protocol'
 import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParameters, zeroHash } from 'viem'
-import type { Chain, Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { tooLittle } from '../payment/minimum-amount.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
 import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
 import { keyOfDeposit } from '../settlement/order.ts'
+import { wentBack } from '../settlement/refusals.ts'
+import { depositTakeBack } from '../settlement/take-back.ts'
 import type { Deposit, Settled, Settler } from '../settlement/types.ts'
 import { askOffer, type Offer } from './offer.ts'
 import { type Charged, findPayer } from './payer.ts'
@@ -15,23 +17,21 @@ import { type ChargeRequest, readRequest } from './request.ts'
 import { readDelivery, requireFinal } from './transfers.ts'
 import { tryDeposit } from './trial.ts'
 
-interface Examined {
-  deposit: Deposit
-  /** Why the money goes back instead. */
-  refusal?: Refused | undefined
-}
+/** In seconds: a transfer that could be split is its payer's to take back when so much time has passed. */
+const TAKE_BACK_AFTER = 3_600
 
 /** Once for each payer and transaction. Throws `Refused`, or a `ProtocolError` of code `invalid_envelope`. */
 export async function charge(context: Context, settler: Settler, body: unknown): Promise<Settled> {
-  const { deposit, refusal } = await examine(context, settler, readRequest(context, body)).catch((cause) => {
+  const deposit = await examine(context, settler, readRequest(context, body)).catch((cause) => {
     if (!(cause instanceof RpcError)) throw cause
     const message = 'the chain cannot be asked now; nothing was sent, ask again with the same body'
     throw new Refused('settle_failed', message, { retryable: true, cause })
   })
-  return settler.splitDeposit(deposit, refusal)
+  return settler.splitDeposit(deposit)
 }
 
-async function examine(context: Context, settler: Settler, request: ChargeRequest): Promise<Examined> {
+/** Throws `Refused`: with the call that takes the money back, where the transfer is confirmed and is not split now. */
+async function examine(context: Context, settler: Settler, request: ChargeRequest): Promise<Deposit> {
   const { chain, txHash } = request
   const terms = await verifyToken(context, chain, request.token)
   const delivery = await readDelivery(chain, txHash)
@@ -41,11 +41,10 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
       `transaction ${txHash} redeemed an authorisation of ${charged.payer}: that payment is settled at /settle, not charged`,
     )
   }
-  requireWorth(chain, charged)
   const isUnderWay = await requireUncharged(settler, request, charged.payer)
-  await requireFinal(chain, delivery)
+  const { timestamp } = await requireFinal(chain, delivery)
 
-  // A merchant that has closed may have no endpoint any more: the money goes back all the same.
+  // A merchant that has closed may have no endpoint any more.
   const offer = await askOffer(context, request, terms).catch((error: unknown) => {
     if (error instanceof Refused) return error
     throw error
@@ -55,21 +54,15 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
   const deposit = depositOf(request, charged, attribution)
   const trial = await tryDeposit(chain, deposit)
-  if (trial.type === 'done' && !isUnderWay) throw alreadyUsed(undefined)
-  if (trial.type === 'done') return { deposit }
-  const refusal = trial.type === 'doomed' ? trial.refusal : judgeTransfers(charged)
-  if (refusal) return { deposit, refusal }
-  if (offer instanceof Refused) throw offer
-  return { deposit, refusal: judgePrice(charged, offer) }
-}
-
-/** A refund would cost more gas than the transfer is worth, and only a settler can make one. */
-function requireWorth(chain: Chain, { value }: Charged): void {
-  const why = tooLittle(chain, value)
-  if (!why) return
-  throw invalidPayment(
-    `${why}; the transfer is neither split nor given back and stays in the router, from which its payer cannot take it: send the exact price`,
-  )
+  if (trial.type === 'back') throw wentBack()
+  if (trial.type === 'split' && !isUnderWay) throw alreadyUsed(undefined)
+  if (trial.type === 'split') return deposit
+  const own = trial.type === 'doomed' ? trial.refusal : judgeTransfers(charged)
+  const why = tooLittle(chain, charged.value)
+  const never = own ?? (why ? invalidPayment(why) : judgePrice(charged, offer))
+  if (never) throw never.withTakeBack(await depositTakeBack(chain, deposit, 0))
+  if (!(offer instanceof Refused)) return deposit
+  throw offer.withTakeBack(await depositTakeBack(chain, deposit, timestamp + TAKE_BACK_AFTER))
 }
 
 /** Whether another request charges it now: then the settler shares the outcome. Throws when it is settled or refunded. */
@@ -84,11 +77,6 @@ async function requireUncharged(
     throw new Refused('settle_failed', message, { retryable: true, cause })
   })
   if (status === 'settled') throw alreadyUsed(transaction ?? undefined)
-  if (status === 'refunded') {
-    throw invalidPayment('the transfer went back to its payer: make a new one', {
-      transaction: transaction ?? undefined,
-    })
-  }
   return status === 'pending'
 }
 
@@ -99,9 +87,11 @@ function judgeTransfers({ transfers }: Charged): Refused | undefined {
   )
 }
 
-function judgePrice({ value }: Charged, { amount }: Offer): Refused | undefined {
-  if (value === amount) return undefined
-  return invalidPayment(`the transfer is of ${value} base units and the price is ${amount}: pay exactly that`)
+function judgePrice({ value }: Charged, offer: Offer | Refused): Refused | undefined {
+  if (offer instanceof Refused || value === offer.amount) return undefined
+  return invalidPayment(
+    `the transfer is of ${value} base units and the price is ${offer.amount}: pay exactly that`,
+  )
 }
 
 function depositOf(

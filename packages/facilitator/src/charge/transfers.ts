@@ -81,15 +81,15 @@ export async function readDelivery({ rpc, chainId, contracts }: Chain, txHash: H
   }
 }
 
-/** A transfer is charged only when no reorganisation can undo it: a node has to show the block that makes it deep enough. */
+/** A transfer is charged only when no reorganisation can undo it: a node has to show the block that makes it deep enough. Returns its time. */
 export async function requireFinal(
   { rpc, confirmations }: Chain,
   { txHash, blockNumber, blockHash }: Delivery,
-): Promise<void> {
+): Promise<{ timestamp: number }> {
   const blockAt = (number: number) =>
-    rpc.request<{ hash: Hash } | null>('eth_getBlockByNumber', [numberToHex(number), false])
+    rpc.request<{ hash: Hash; timestamp: Hex } | null>('eth_getBlockByNumber', [numberToHex(number), false])
   const [block, deep] = await Promise.all([blockAt(blockNumber), blockAt(blockNumber + confirmations - 1)])
-  if (block?.hash === blockHash && deep) return
+  if (block?.hash === blockHash && deep) return { timestamp: hexToNumber(block.timestamp) }
   throw new Refused(
     'settle_failed',
     `transaction ${txHash} does not have ${confirmations} confirmations yet: wait a little, and ask again`,

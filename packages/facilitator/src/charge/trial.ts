@@ -5,30 +5,31 @@ import type { Chain } from '../context.ts'
 import { type Call, type Outcome, probe } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 import { keyOfDeposit, toSplitDeposit } from '../settlement/order.ts'
-import { agentsOf, judgeParties, partyCalls, READ_GAS, readParties } from '../settlement/parties.ts'
+import { partiesOf, READ_GAS } from '../settlement/parties.ts'
 import { explainRevert } from '../settlement/revert.ts'
 import { GAS_PER_PURCHASE } from '../settlement/simulation.ts'
 import type { Deposit } from '../settlement/types.ts'
 
 export type Trial =
   | { type: 'good' }
-  /** Its money has been split before, or has gone back. */
-  | { type: 'done' }
+  /** Its money has been split before, or has gone back to its payer. */
+  | { type: 'split' | 'back' }
   /** It can never be split. */
   | { type: 'doomed'; refusal: Refused }
 
 /** Throws `Refused` for what the payer can correct, and for what may be different later. */
 export async function tryDeposit(chain: Chain, deposit: Deposit): Promise<Trial> {
   const { attribution, charge } = deposit
-  const agents = agentsOf([attribution])
-  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...partyCalls(chain, agents)]
+  const purchase = { payer: charge.payer, attribution }
+  const parties = partiesOf(chain, [purchase])
+  const calls = [...endCalls(chain, deposit), splitCall(chain, deposit), ...parties.calls]
   const { outcomes } = await probe(chain, chain.relayerPool.available()[0], calls)
-  const [escrow, refunded, split, ...parties] = outcomes
-  if (isSet(escrow) || isSet(refunded)) return { type: 'done' }
+  const [escrow, refunded, split, ...read] = outcomes
+  if (isSet(escrow)) return { type: 'split' }
+  if (isSet(refunded)) return { type: 'back' }
 
-  const refusal = judgeParties(charge.payer, attribution, readParties(agents, parties))
-  if (refusal?.reason === 'self_referral') return { type: 'doomed', refusal }
-  if (refusal) throw refusal
+  const refusal = parties.judge(purchase, read)
+  if (refusal) return { type: 'doomed', refusal }
   if (split?.ok) return { type: 'good' }
   const { name, message, isForGood } = explainRevert(split?.data ?? '0x')
   if (name === 'InvalidSignature') throw invalidPayment('buyerSignature is not accepted by the payer')

@@ -11,6 +11,7 @@ import { getAddress } from 'viem'
 import type { Context } from '../context.ts'
 import type { RefusalReason } from '../payment/refused.ts'
 import { lookAtRelayers, type RelayerState, troubleOf } from '../relayers.ts'
+import { givenOn } from '../settlement/allowance.ts'
 import type { SettlementEvent } from '../settlement/events.ts'
 
 const PATIENCE_MS = 2_000
@@ -128,6 +129,16 @@ export function createMetrics(context: Context): Metrics {
     'Whether the router lets a relayer settle. If 0, its admin has to grant SETTLER_ROLE',
     ['chain', 'relayer'],
   )
+  const given = gauge(
+    'given_away_base_units',
+    'What gas beyond fees costs today by kind: gifts, and what failed or may fail. Each kind ends at half of referrer_giveaway_base_units',
+    ['chain', 'kind'],
+  )
+  const giveaway = gauge(
+    'giveaway_base_units',
+    'GIVEAWAY_PER_DAY: what may be given away on a chain and UTC day, in base units of USDC',
+    ['chain'],
+  )
   const requests = histogram(
     'http_request_duration_seconds',
     'Duration of HTTP requests',
@@ -150,12 +161,18 @@ export function createMetrics(context: Context): Metrics {
       settlements.inc({ chain, outcome }, 0)
       seconds.zero({ chain, outcome })
     }
-    for (const outcome of ['settled', 'refunded', 'failed']) confirmationSeconds.zero({ chain, outcome })
+    for (const outcome of ['settled', 'failed']) confirmationSeconds.zero({ chain, outcome })
+    giveaway.set({ chain }, Number(config.giveawayPerDay))
     for (const type of ['reorganised', 'failed', 'nonce-lost', 'gap', 'trouble'])
       senderEvents.inc({ chain, type }, 0)
   }
 
-  const askDatabase = sharedQuestion(PATIENCE_MS, () => senderHealth(sql))
+  const askDatabase = sharedQuestion(PATIENCE_MS, async () => ({
+    open: await senderHealth(sql),
+    given: await Promise.all(
+      [...chains.keys()].map(async (chain) => ({ chain, ...(await givenOn(sql, chain, context.clock())) })),
+    ),
+  }))
   const askChains = [...chains.values()].map((chain) => ({
     chain: chain.chainId,
     canSettle: (states: RelayerState[]) => states.some((state) => !troubleOf(chain, state)),
@@ -172,7 +189,12 @@ export function createMetrics(context: Context): Metrics {
     sendsOldest.reset()
     try {
       const now = context.clock()
-      for (const { chainId: chain, signer, ...open } of await askDatabase()) {
+      const found = await askDatabase()
+      for (const { chain, gift, risk } of found.given) {
+        given.set({ chain, kind: 'gifts' }, Number(gift))
+        given.set({ chain, kind: 'failures' }, Number(risk))
+      }
+      for (const { chainId: chain, signer, ...open } of found.open) {
         const relayer = getAddress(signer)
         for (const [state, count, oldest] of [
           ['enqueued', open.enqueued, open.oldestEnqueuedAt],

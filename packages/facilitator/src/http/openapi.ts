@@ -69,7 +69,7 @@ export function describeFacilitator({
         summary:
           'Have a plain USDC transfer to the split router, or an MPP credential, counted as a purchase',
         about:
-          'The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What is not split is its payer's to take back, by the call in `take_back`. A `credential` is settled as at `/settle`; only such a request may be signed, or has to be.',
+          'The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What is not split can be taken back by its payer, with the call in `take_back`. A `credential` is settled as at `/settle`; only such a request may be signed, or has to be.',
         security: [{}, ...SIGNED],
         body: z.union([Charge, CredentialBody]),
         answers: { 200: json('What became of it', Settled), ...refused(SettleRefusal, [400, 401, 403, 413]) },

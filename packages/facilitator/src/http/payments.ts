@@ -1,7 +1,7 @@
+import { clientOf } from '@referrer/net'
 import { ProtocolError, type X402 } from '@referrer/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Address } from 'viem'
-import { clientOf } from '@referrer/net'
 import type { Context } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
 import { readPayment } from '../payment/read.ts'

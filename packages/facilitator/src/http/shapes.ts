@@ -35,7 +35,10 @@ const failure = {
   setup_url: z.string().exactOptional().meta({ about: 'Where to learn how buying works.' }),
   retryable: yes('Nothing was sent: the same payment can be sent again.'),
   pending: yes('It was sent, or may have been: ask for the settlement before paying again.'),
-  until: z.number().exactOptional().meta({ about: 'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.' }),
+  until: z.number().exactOptional().meta({
+    about:
+      'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.',
+  }),
   take_back: z
     .object({
       to: address('The split router.'),
@@ -43,7 +46,10 @@ const failure = {
       not_before: z.int().meta({ about: 'Unix seconds from which on it works; 0: now.' }),
     })
     .exactOptional()
-    .meta({ about: 'The money is in the router and is not split: the call by which anybody gives it back to its payer.' }),
+    .meta({
+      about:
+        'The money is in the router and is not split: the call by which anybody gives it back to its payer.',
+    }),
 }
 
 export const SettleFailure = z
@@ -79,7 +85,10 @@ export const Settlement = z
     status: z.enum(['pending', 'settled', 'failed', 'unknown'] satisfies SettlementStatus[]),
     transaction: hash('That settled it.').nullable(),
     message: z.string().nullable().meta({ about: 'Why it failed.' }),
-    until: z.number().exactOptional().meta({ about: 'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.' }),
+    until: z.number().exactOptional().meta({
+      about:
+        'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.',
+    }),
     payer: address('As it was asked for.'),
     nonce: hash('As it was asked for.'),
     network,

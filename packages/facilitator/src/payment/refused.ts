@@ -53,7 +53,15 @@ export class Refused extends Error {
     const from = new Date(takeBack.notBefore * 1_000).toISOString().slice(0, 16)
     const when = takeBack.notBefore === 0 ? 'now' : `from ${from}Z on`
     const told = `${message}; the money is in the router, and its payer takes it back ${when} by the call in take_back`
-    return new Refused(reason, told, { retryable, transaction, pending, until, isUsed: true, takeBack, cause })
+    return new Refused(reason, told, {
+      retryable,
+      transaction,
+      pending,
+      until,
+      isUsed: true,
+      takeBack,
+      cause,
+    })
   }
 }
 

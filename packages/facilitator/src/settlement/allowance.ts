@@ -75,7 +75,9 @@ function backOne(
       (fresh.gift + gift <= sum / OF_NEW &&
         [merchant, payer].every((each) => each.gift + gift <= sum / OF_EACH_GIFT)))
   if (gift > 0n && !isGiven)
-    return forNow(`this facilitator gives no more gas away for it today: ${pays(tried)}, or pay after ${nextDay(now)}`)
+    return forNow(
+      `this facilitator gives no more gas away for it today: ${pays(tried)}, or pay after ${nextDay(now)}`,
+    )
   const isRisked = all.risk + risk <= sum / OF_RISKS && payer.risk + risk <= sum / OF_EACH_RISK
   const left = merchant.credit - (giftOf === 'merchant' ? gift : 0n)
   const riskOf = payer.credit >= risk ? 'payer' : isRisked ? 'new' : left >= risk ? 'merchant' : undefined

@@ -64,7 +64,8 @@ export async function approve<Q extends Queued>(
     price(context, chain, together.slice(0, fit), true),
     price(context, chain, single.slice(0, MOST_ALONE), false),
   ])
-  const wanted = (approved: Approved<Q>[]) => approved.filter(({ waiting }) => !waiting.attempt.signal.aborted)
+  const wanted = (approved: Approved<Q>[]) =>
+    approved.filter(({ waiting }) => !waiting.attempt.signal.aborted)
   const [toShare, toSend] = [wanted(shared), wanted(alone)]
   for (const { waiting } of [...toShare, ...toSend]) move(waiting.attempt, 'checked')
   const later = [...together.slice(fit), ...single.slice(MOST_ALONE)].map(({ waiting }) => waiting)

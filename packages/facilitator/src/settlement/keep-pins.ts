@@ -8,7 +8,11 @@ const EVERY_MS = 60_000
 /** In seconds: the router splits what arrived no later than so long after the end of its authorisation. */
 export const FINISH_WINDOW = 3_600
 
-export async function keepPins({ sql, log }: Context, { rpc, chainId }: Chain, signal: AbortSignal): Promise<void> {
+export async function keepPins(
+  { sql, log }: Context,
+  { rpc, chainId }: Chain,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
     if (signal.aborted) return

@@ -40,14 +40,21 @@ export async function observeBlock(
     const burned = costOf(config, burnedEach(hexToBigInt(receipt.gasUsed), told))
     const endings = told.map((each) => ({ ...each, burned }))
     await record(sql, intentId, endings)
-    payments.forEach((payment, at) => mine(payment, (endings[at] as Ending).state))
+    payments.forEach((payment, at) => {
+      mine(payment, (endings[at] as Ending).state)
+    })
     if (seen && !isSame(seen.endings, endings))
       log.error(
         { intent: String(intentId), before: seen.endings, endings },
         'outcomes differ in the block that replaced another',
       )
     transaction.seen = { blockHash, endings }
-    news = { endings, hasReverted: receipt.status !== '0x1', block: blockNumber, gasUsed: hexToBigInt(receipt.gasUsed) }
+    news = {
+      endings,
+      hasReverted: receipt.status !== '0x1',
+      block: blockNumber,
+      gasUsed: hexToBigInt(receipt.gasUsed),
+    }
   }
   if (isDeep) {
     onFinal(await markFinal(sql, intentId))
@@ -84,5 +91,9 @@ export function outcomeOf({ endings, block }: Mined, key: PaymentKey): In<Outcom
   const ending = endings.find(({ key: { payer, nonce } }) => nonce === key.nonce && payer === key.payer)
   if (ending?.state === 'settled' && ending.transaction)
     return { state: 'settled', transaction: ending.transaction }
-  return { state: 'failed', message: ending?.message ?? 'the transaction did nothing for this payment', block }
+  return {
+    state: 'failed',
+    message: ending?.message ?? 'the transaction did nothing for this payment',
+    block,
+  }
 }

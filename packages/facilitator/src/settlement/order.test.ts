@@ -20,6 +20,7 @@ const paymentWith = (signature: Hex, value: bigint): Payment => ({
   },
   linkMultiplierBps: 10_000,
   isCommitted: false,
+  isVerified: true,
   deployment: undefined,
   attribution: {
     merchantId: 1n,

@@ -64,7 +64,6 @@ export function toSplitDeposit(deposit: Deposit): Order {
   return { kind: 'deposit', key: keyOfDeposit(deposit), digest, attribution, value: charge.value, data }
 }
 
-
 export function keyOfDeposit({
   chainId,
   charge: { payer, txHash },

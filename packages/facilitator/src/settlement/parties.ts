@@ -85,7 +85,9 @@ export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Pu
         return new Refused('self_referral', 'the buyer wrote the review of this link')
       // What goes back to who paid it costs nobody anything but us.
       if (sellers.some(isPayer) || isTrue(outcomes[isSettler]))
-        return invalidPayment('the payer is the merchant: its owner, its payout wallet or one of its settlers')
+        return invalidPayment(
+          'the payer is the merchant: its owner, its payout wallet or one of its settlers',
+        )
       return undefined
     },
   }

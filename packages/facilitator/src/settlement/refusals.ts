@@ -49,7 +49,9 @@ export const wentBack = () =>
   invalidPayment('the payment went back to its payer: sign a new one', { isUsed: true })
 
 export const unverifiedTooMany = () =>
-  forNow('too many payments whose signatures only their wallets can check: send the same payment again in a minute')
+  forNow(
+    'too many payments whose signatures only their wallets can check: send the same payment again in a minute',
+  )
 
 const askFor = ({ payer, nonce }: PaymentKey) => `ask GET /settlements/${payer}/${nonce} before paying again`
 

@@ -17,6 +17,7 @@ const FOR_GOOD: Record<string, string> = {
   ReviewerNotFound: 'the reviewer does not exist',
   SelfReferral: 'the buyer is paid as the reviewer',
   CashbackTooHigh: 'the cashback of the link is out of bounds',
+  FinishTooLate: 'the authorisation has ended too long ago',
   MultiplierOutOfBounds: 'the commission of the link is out of bounds',
 }
 const NO_SETTLER = 'this facilitator may not settle; its operator has to grant its role'

@@ -128,7 +128,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     if (validBefore === null) return { status: wasSent ? 'failed' : 'unknown', transaction, message }
     if (await hasMoved(chain, key)) {
       if (await hasPassed(chain, validBefore + BigInt(FINISH_WINDOW)))
-        return { status: 'failed', transaction, message: 'the money is its payer\'s to take back' }
+        return { status: 'failed', transaction, message: "the money is its payer's to take back" }
       const again = 'the money has come by another way: send the same payment again'
       return { status: 'pending', transaction, message: again }
     }

@@ -13,7 +13,7 @@ import { partiesOf, READ_GAS } from './parties.ts'
 import { explainRevert } from './revert.ts'
 
 /** The gas that the router gives each purchase of a batch, and that a contract wallet may use, which pays alone. */
-export const GAS_PER_PURCHASE = 220_000n
+export const GAS_PER_PURCHASE = 230_000n
 const GAS_OF_WALLET = 500_000n
 /** Seconds from a trial to the block. */
 const MINING = 3n
@@ -60,7 +60,10 @@ async function attempt(
   now: bigint,
   tag: ProbeTag,
 ): Promise<Verdict[] | undefined> {
-  const purchases = payments.map(({ authorization, attribution }) => ({ payer: authorization.from, attribution }))
+  const purchases = payments.map(({ authorization, attribution }) => ({
+    payer: authorization.from,
+    attribution,
+  }))
   const parties = partiesOf(chain, purchases)
   const undeployed = payments.filter(({ deployment }) => deployment)
   const calls = [
@@ -80,7 +83,10 @@ async function attempt(
     const { validAfter, validBefore } = payment.authorization
     isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
-    const refusal = parties.judge({ payer: payment.authorization.from, attribution: payment.attribution }, outcomes)
+    const refusal = parties.judge(
+      { payer: payment.authorization.from, attribution: payment.attribution },
+      outcomes,
+    )
     const deployment = haveCode[at] ? undefined : deployed.get(payment)
     if (deployment && !deployment.ok) return { type: 'refused', refusal: undeployable(payment) }
     const hasCode = haveCode[at] === true || deployment !== undefined

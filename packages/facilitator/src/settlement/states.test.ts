@@ -69,9 +69,7 @@ describe('a payment', () => {
     }
     for (const state of ALL) {
       const isEnd = Object.keys(TRANSITIONS[state]).length === 0
-      expect(isEnd || after(state).has('settled_final') || after(state).has('refunded_final'), state).toBe(
-        true,
-      )
+      expect(isEnd || after(state).has('final'), state).toBe(true)
     }
     expect(new Set([...FIRST_STATES, ...FIRST_STATES.flatMap((first) => [...after(first)])])).toEqual(
       new Set(ALL),
@@ -80,6 +78,6 @@ describe('a payment', () => {
 
   test('has next states that the compiler knows', () => {
     expectTypeOf<Next<'checked'>>().toEqualTypeOf<'enqueued' | 'taken' | 'refused'>()
-    expectTypeOf<Next<'settled_final'>>().toEqualTypeOf<never>()
+    expectTypeOf<Next<'final'>>().toEqualTypeOf<never>()
   })
 })

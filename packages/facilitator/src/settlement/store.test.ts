@@ -4,8 +4,8 @@ import { type Hex, numberToHex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrations } from '../facilitator.ts'
 import type { PaymentKey } from '../payment/payment.ts'
+import type { Backed } from './allowance.ts'
 import type { Order } from './order.ts'
-import type { Backed } from './risk.ts'
 import {
   type Outcome,
   STORED_STATES,
@@ -14,7 +14,7 @@ import {
   storedState,
   TRANSITIONS,
 } from './states.ts'
-import { adopt, claim, findRow, markFinal, record, reopen, withReasons } from './store.ts'
+import { adopt, claim, findRow, markFinal, pin, record, reopen } from './store.ts'
 import { withdraw } from './withdraw.ts'
 
 const CHAIN = 31_337
@@ -37,7 +37,7 @@ function backedOf(nonce: Hex): Backed {
   const key = { chainId: CHAIN, payer: zeroAddress, nonce }
   const attribution = { merchantId: 1n, productId: nonce, reviewId: 1n }
   const order = { kind: 'settle', key, digest: nonce, attribution, value: 1n, data: '0x' } as unknown as Order
-  return { order, gas: 1n, code: undefined, cost: 1n, fee: 0n, backer: 'payer', isShared: true, atRisk: 0n }
+  return { order, gas: 1n, cost: 1n, fee: 0n, gift: 1n, giftOf: 'new', risk: 1n, riskOf: 'new' }
 }
 
 function newIntent(): Promise<bigint> {
@@ -57,14 +57,9 @@ async function claimFor(backed: Backed): Promise<bigint> {
   return intentId
 }
 
-const recordAs = ({ key, intentId }: Payment, state: Outcome, isFinal: boolean) => {
+const recordAs = ({ key, intentId }: Payment, state: Outcome) => {
   const transaction = state === 'failed' ? null : key.nonce
-  return record(
-    database.sql,
-    intentId,
-    [{ key, state, transaction, message: null, fee: 0n, earned: 0n }],
-    isFinal,
-  )
+  return record(database.sql, intentId, [{ key, state, transaction, message: null, fee: 0n, burned: 1n }])
 }
 
 const sign = ({ intentId }: Payment) =>
@@ -75,11 +70,11 @@ async function paymentIn(state: StoredState): Promise<Payment> {
   const nonce = numberToHex(made, { size: 32 })
   const backed = backedOf(nonce)
   const payment = { key: backed.order.key, backed, intentId: await claimFor(backed) }
-  if (state === 'unsent') await withdraw(database.sql, payment.intentId, 'no gas')
+  if (state === 'open') await withdraw(database.sql, payment.intentId, 'no gas', false)
   else if (state !== 'enqueued') await sign(payment)
-  const [outcome, isFinal] = state.split('_') as [Outcome, string | undefined]
-  if (['settled', 'refunded', 'failed'].includes(outcome))
-    await recordAs(payment, outcome, isFinal !== undefined)
+  if (state === 'failed') await recordAs(payment, 'failed')
+  if (state === 'settled' || state === 'final') await recordAs(payment, 'settled')
+  if (state === 'final') await markFinal(database.sql, payment.intentId)
   return payment
 }
 
@@ -92,7 +87,7 @@ async function stateOf({ key }: Payment): Promise<StoredState> {
 
 interface Write {
   name: string
-  to: StoredState | 'final'
+  to: StoredState
   /** The transitions that it makes, by name. */
   by: string[]
   write(payment: Payment): Promise<unknown>
@@ -102,28 +97,28 @@ const WRITES: Write[] = [
   {
     name: 'claimed again',
     to: 'enqueued',
-    by: ['retry', 'approve', 'write'],
+    by: ['try', 'approve', 'write'],
     write: ({ backed }) => claimFor(backed),
   },
   {
     name: 'adopted',
-    to: 'settled_final',
-    by: ['retry', 'find used', 'adopt'],
-    write: ({ backed, key }) => adopt(database.sql, backed.order, key.nonce),
+    to: 'final',
+    by: ['try', 'find used', 'adopt'],
+    write: ({ backed, key }) => adopt(database.sql, backed.order, key.nonce, 0),
   },
-  ...(['settled', 'refunded', 'failed'] as const).map(
+  ...(['settled', 'failed'] as const).map(
     (to): Write => ({
       name: `recorded as ${to}`,
       to,
       by: ['sign', 'reorganise', 'mine'],
-      write: (payment) => recordAs(payment, to, false),
+      write: (payment) => recordAs(payment, to),
     }),
   ),
   {
-    name: 'made final',
-    to: 'final',
-    by: ['finalise'],
-    write: ({ intentId }) => markFinal(database.sql, intentId),
+    name: 'pinned again',
+    to: 'open',
+    by: [],
+    write: ({ backed }) => pin(database.sql, backed.order, 0),
   },
   {
     name: 'reopened',
@@ -133,9 +128,9 @@ const WRITES: Write[] = [
   },
   {
     name: 'withdrawn',
-    to: 'unsent',
+    to: 'open',
     by: ['withdraw'],
-    write: ({ intentId }) => withdraw(database.sql, intentId, 'no gas'),
+    write: ({ intentId }) => withdraw(database.sql, intentId, 'no gas', false),
   },
 ]
 
@@ -154,21 +149,14 @@ describe.each(STORED_STATES)('a row that is %s', (state) => {
       const payment = await paymentIn(state)
       expect(await stateOf(payment)).toBe(state)
       await write(payment)
-      const target = to === 'final' ? (`${state}_final` as StoredState) : to
-      expect(await stateOf(payment)).toBe(isAllowed(state, target, by) ? target : state)
+      expect(await stateOf(payment)).toBe(isAllowed(state, to, by) ? to : state)
     },
   )
-})
 
-test('a refund that was seen on the chain has the reason that its row was written with', async () => {
-  const backed = backedOf(numberToHex(2n ** 200n, { size: 32 }))
-  const order = { ...backed.order, message: 'the merchant is not active' } as Order
-  const { key } = order
-  const intentId = await claimFor({ ...backed, order })
-  const other = { ...key, nonce: numberToHex(2n ** 201n, { size: 32 }) }
-  const seen = { state: 'refunded', transaction: key.nonce, message: null, fee: 0n } as const
-  const reasons = async (key: PaymentKey) =>
-    (await withReasons(database.sql, intentId, [{ key, ...seen }])).map(({ message }) => message)
-  expect(await reasons(key)).toEqual(['the merchant is not active'])
-  expect(await reasons(other)).toEqual([null])
+  test('is made final where its transaction is mined, and else stays as it is', async () => {
+    const payment = await paymentIn(state)
+    await markFinal(database.sql, payment.intentId)
+    const next = Object.entries(TRANSITIONS[state]).find(([, name]) => name === 'finalise')
+    expect(await stateOf(payment)).toBe(next?.[0] ?? state)
+  })
 })

@@ -99,12 +99,7 @@ export async function claim(
 }
 
 /** Writes a row for a purchase that somebody else's transaction made. False: there is a row already. */
-export async function adopt(
-  sql: Queryable,
-  order: Order,
-  transaction: Hash,
-  now: number,
-): Promise<boolean> {
+export async function adopt(sql: Queryable, order: Order, transaction: Hash, now: number): Promise<boolean> {
   const { key, digest } = order
   await pin(sql, order, now)
   const { count } = await sql`
@@ -115,7 +110,12 @@ export async function adopt(
 }
 
 /** What the deployment of a payer costs: at most, and as soon as it is known what it did. */
-export async function countDeployment(sql: Queryable, key: PaymentKey, cost: bigint, now: number): Promise<void> {
+export async function countDeployment(
+  sql: Queryable,
+  key: PaymentKey,
+  cost: bigint,
+  now: number,
+): Promise<void> {
   await sql`
     UPDATE facilitator.settlements SET risk = ${cost}, risk_of = 'new', day = ${dayOf(now)}
     WHERE ${isRow(sql, key)} AND state = 'open'`

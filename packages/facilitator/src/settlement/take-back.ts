@@ -36,7 +36,10 @@ export async function withTakeBack(
 /** The same for a plain transfer. */
 export async function depositTakeBack(
   chain: Chain,
-  { charge, attribution }: Pick<Deposit, 'charge'> & { attribution: Pick<Deposit['attribution'], 'buyerAgentId'> },
+  {
+    charge,
+    attribution,
+  }: Pick<Deposit, 'charge'> & { attribution: Pick<Deposit['attribution'], 'buyerAgentId'> },
   notBefore: number,
 ): Promise<TakeBack> {
   const { payer, txHash, value } = charge

@@ -1,0 +1,46 @@
+import type { Address, Hash, Hex } from 'viem'
+import type { Payment, PaymentKey } from '../payment/payment.ts'
+
+/** What `/settle` answers when the money has been split. */
+export interface Settled {
+  transaction: Hash
+  payer: Address
+}
+
+/**
+ * - `pending`: being sent, or sent and not mined yet
+ * - `settled`: split on-chain
+ * - `failed`: it was sent without effect and has ended; no money moved, or it is its payer's to take back
+ * - `unknown`: nothing was sent
+ */
+export type SettlementStatus = 'pending' | 'settled' | 'failed' | 'unknown'
+
+export interface Settlement {
+  status: SettlementStatus
+  transaction: Hash | null
+  /** Why it failed. */
+  message: string | null
+  /** Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds. */
+  until?: number
+}
+
+/** A transfer that reached the router by itself and that its payer asks to have split. */
+export interface Deposit {
+  chainId: number
+  charge: { txHash: Hash; payer: Address; value: bigint; tokenHash: Hash; signature: Hex }
+  attribution: Payment['attribution']
+  digest: Hash
+}
+
+/** Settles payments of all chains. Every method that fails throws `Refused`, and answers before the deadline of the configuration. */
+export interface Settler {
+  /** Once per authorisation, however often it is asked for. `client`: who asks. */
+  settle(payment: Payment, client: string): Promise<Settled>
+  /** Whether it would be settled now. Sends nothing. */
+  check(payment: Payment, client: string): Promise<void>
+  /** Splits a deposit whose transfer has been checked. */
+  splitDeposit(deposit: Deposit): Promise<Settled>
+  find(key: PaymentKey): Promise<Settlement>
+  /** Goes on with what an earlier process left, and runs until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}

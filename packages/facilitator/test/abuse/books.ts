@@ -113,13 +113,14 @@ export async function openBooks(m: TestFacilitator): Promise<Books> {
   async function auditRecords(all: Deposit[], left: NonNullable<Allowed['left']>): Promise<void> {
     const split = new Map(all.map((deposit) => [nameOf(deposit.payer, deposit.nonce), deposit.transaction]))
     expect(split.size, 'every payment is split once').toBe(all.length)
-    const rows = await m.sql<{ payer: string; nonce: string }[]>`
-      SELECT '0x' || encode(payer, 'hex') AS payer, '0x' || encode(nonce, 'hex') AS nonce
+    const rows = await m.sql<{ payer: string; nonce: string; sent: boolean; until: bigint | null }[]>`
+      SELECT '0x' || encode(payer, 'hex') AS payer, '0x' || encode(nonce, 'hex') AS nonce, was_sent AS sent, valid_before AS until
       FROM facilitator.settlements WHERE chain_id = ${m.chainId}`
     const recorded = new Set(rows.map(({ payer, nonce }) => nameOf(payer, nonce)))
     const unrecorded = all.filter(({ payer, nonce }) => !recorded.has(nameOf(payer, nonce)))
     expect(unrecorded, 'what was split without a record').toEqual([])
-    for (const { payer, nonce } of rows) {
+    const { timestamp } = await client.getBlock()
+    for (const { payer, nonce, sent, until } of rows) {
       const { body } = await m.call('GET', `/settlements/${payer}/${nonce}?chain_id=${m.chainId}`)
       const isRefunded = await client.readContract({
         ...router,
@@ -128,8 +129,9 @@ export async function openBooks(m: TestFacilitator): Promise<Books> {
       })
       const transaction = split.get(nameOf(payer, nonce))
       const isWaiting = left.some((each) => each.payer.toLowerCase() === payer)
-      const unsettled = isRefunded ? 'refunded' : isWaiting ? 'pending' : 'failed'
-      const status = transaction ? 'settled' : unsettled
+      const hasEnded = isRefunded || until === null || until <= timestamp
+      const ended = sent || isRefunded ? (hasEnded ? 'failed' : 'pending') : 'unknown'
+      const status = transaction ? 'settled' : isWaiting && !isRefunded ? 'pending' : ended
       expect(body, `${payer} ${nonce}`).toMatchObject({ status, ...(transaction && { transaction }) })
     }
   }
