@@ -19,8 +19,6 @@ export interface Payment {
   network: X402.Network.Network
   authorization: RouterAuthorization
   attribution: Attribution.Attribution
-  /** The multiplier that came with the link; the attribution has the one of now. */
-  linkMultiplierBps: number
   /** Whether the nonce commits to the terms of the link. */
   isCommitted: boolean
   /** Whether the signature is known to be the payer's; that of a contract wallet only a node can check. */

@@ -56,7 +56,6 @@ describe('a payment of a stock client', () => {
         commissionMultiplierBps: 7_000,
         salt: zeroHash,
       },
-      linkMultiplierBps: 7_000,
       isCommitted: false,
       digest: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })

@@ -52,7 +52,6 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
     network: chain.network,
     authorization: { kind, ...signed, signature },
     attribution,
-    linkMultiplierBps: committed.commissionMultiplierBps,
     isCommitted: salt !== undefined,
     isVerified,
     deployment,

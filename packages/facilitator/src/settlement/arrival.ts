@@ -1,6 +1,6 @@
 // What a used authorisation was used for, read from the logs. Anybody can submit a bare transfer: then the money is in the router, unsplit.
 import { compileEvent, readContract } from '@referrer/chain'
-import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
+import { commissionEscrowAbi, sandboxUSDCAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import {
   type Address,
   getAbiItem,
@@ -12,19 +12,17 @@ import {
   toEventSelector,
 } from 'viem'
 import type { Chain } from '../context.ts'
-import { splitOf } from '../payment/fee.ts'
 import type { Payment, PaymentKey } from '../payment/payment.ts'
-import { readProduct } from '../payment/product.ts'
 import { isSettler } from '../relayers.ts'
 
 /** What became of an authorisation that the token has as used. */
 export type Arrival =
   | { type: 'split'; transaction: Hash | undefined }
-  /** Somebody who is no settler settled exactly this purchase, as anybody may where the nonce commits to it: nobody has been told so. */
+  /** Exactly this purchase, and nobody has been told so: by whoever is no settler, as anybody may where the nonce commits to it. */
   | { type: 'outside'; transaction: Hash; depth: number }
-  /** They did, but with another commission or cashback than the link's, which the chain allows and the marketplace does not. */
-  | { type: 'altered'; transaction: Hash; told: Terms; due: Terms }
   | { type: 'cancelled' }
+  /** It had arrived, and went back to its payer. */
+  | { type: 'back' }
   /** The money went from the payer to the router by this authorisation, and is not split. `depth` in blocks, its own included. */
   | { type: 'arrived'; transaction: Hash; depth: number }
   | { type: 'elsewhere' }
@@ -37,12 +35,6 @@ export type ClosedArrival = Exclude<Arrival, OpenArrival>
 
 export const isOpen = (arrival: Arrival): arrival is OpenArrival =>
   arrival.type === 'arrived' || arrival.type === 'outside'
-
-/** Amounts in base units. */
-export interface Terms {
-  commission: bigint
-  cashback: bigint
-}
 
 interface Log {
   address: Hex
@@ -68,7 +60,12 @@ const STEPS = 5
 /** `isOurs`: what a settler made of it is ours, and was told to nobody. */
 export async function findArrival(chain: Chain, payment: Payment, isOurs = false): Promise<Arrival> {
   const { from, nonce, kind, value } = payment.authorization
-  const [escrowId, head] = await Promise.all([readEscrow(chain, payment), readHead(chain)])
+  const [escrowId, isBack, head] = await Promise.all([
+    readEscrow(chain, payment),
+    wentBack(chain, from, nonce),
+    readHead(chain),
+  ])
+  if (isBack) return { type: 'back' }
   if (escrowId !== 0n) return findSplit(chain, payment, escrowId, head, isOurs)
   const log = await findUse(chain, from, nonce, head)
   if (!log) return { type: 'unseen' }
@@ -107,32 +104,10 @@ async function findSplit(
   const terms = readDeposited(log)
   const isAsOrdered =
     TERMS.every((term) => terms[term] === attribution[term]) && terms.price === authorization.value
-  const depth = head - hexToNumber(log.blockNumber) + 1
   const sent = await chain.rpc.request<{ from: Address } | null>('eth_getTransactionByHash', [transaction])
-  if (!isAsOrdered || !sent) return { type: 'split', transaction }
-  if (await isSettler(chain, sent.from))
-    return isOurs ? { type: 'outside', transaction, depth } : { type: 'split', transaction }
-  const { commission, cashback } = terms as unknown as Terms
-  const due = await termsDue(chain, payment)
-  const isDue = (each: Terms) => each.commission === commission && each.cashback === cashback
-  if (due && !due.some(isDue))
-    return { type: 'altered', transaction, told: { commission, cashback }, due: due[0] }
-  return { type: 'outside', transaction, depth }
-}
-
-/**
- * What a purchase may have been split into: by the multiplier of now, by which we would settle it, or by the link's own, always with the
- * link's cashback. Undefined: its nonce commits to the link, so that the router took nothing else.
- */
-async function termsDue(
-  chain: Chain,
-  { attribution, authorization, linkMultiplierBps, isCommitted }: Payment,
-): Promise<[Terms, Terms] | undefined> {
-  if (isCommitted) return undefined
-  const product = await readProduct({ chain, ...attribution })
-  const by = (commissionMultiplierBps: number) =>
-    splitOf(chain, product, { ...attribution, commissionMultiplierBps }, authorization.value)
-  return [by(attribution.commissionMultiplierBps), by(linkMultiplierBps)]
+  const isUntold = isOurs || (payment.isCommitted && sent !== null && !(await isSettler(chain, sent.from)))
+  if (!isAsOrdered || !isUntold) return { type: 'split', transaction }
+  return { type: 'outside', transaction, depth: head - hexToNumber(log.blockNumber) + 1 }
 }
 
 async function logsOf(
@@ -165,6 +140,14 @@ async function paidToRouter(
   const isTransfer = expected.every((topic, at) => next.topics[at]?.toLowerCase() === topic)
   return isTransfer ? BigInt(next.data) : undefined
 }
+
+export const wentBack = (chain: Chain, payer: Address, nonce: Hex): Promise<boolean> =>
+  readContract(chain, {
+    address: chain.contracts.SplitRouter,
+    abi: splitRouterAbi,
+    functionName: 'refunded',
+    args: [payer, nonce],
+  })
 
 /** 0n: there is no escrow. */
 async function readEscrow(chain: Chain, { authorization: { from, nonce } }: Payment): Promise<bigint> {

@@ -18,7 +18,6 @@ const paymentWith = (signature: Hex, value: bigint): Payment => ({
     nonce: `0x${value.toString(16).padStart(64, '0')}`,
     signature,
   },
-  linkMultiplierBps: 10_000,
   isCommitted: false,
   isVerified: true,
   deployment: undefined,

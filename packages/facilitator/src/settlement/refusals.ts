@@ -73,14 +73,8 @@ export function refusalOfArrival(arrival: ClosedArrival): Refused {
   switch (arrival.type) {
     case 'split':
       return alreadyUsed(arrival.transaction)
-    case 'altered': {
-      const { transaction, told, due } = arrival
-      // Neither `already used` nor with the transaction, which merchants take for a refund: it is no purchase of theirs.
-      return invalidPayment(
-        `the buyer's authorisation was settled in ${transaction} with a commission of ${told.commission} and a cashback of ${told.cashback} base units, and the link's are ${due.commission} and ${due.cashback}: nothing is owed for it, sign a new payment`,
-        { isUsed: true },
-      )
-    }
+    case 'back':
+      return wentBack()
     case 'cancelled':
       return invalidPayment('authorization cancelled by its payer: sign a new one', { isUsed: true })
     case 'unseen':

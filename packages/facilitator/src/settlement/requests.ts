@@ -4,8 +4,8 @@ import { withTimeout } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Context } from '../context.ts'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
-import { alreadyUsed, Refused } from '../payment/refused.ts'
-import { notKnownYet, notMinedYet } from './refusals.ts'
+import type { Refused } from '../payment/refused.ts'
+import { notKnownYet, notMinedYet, refusalOfRow } from './refusals.ts'
 import { findRow } from './store.ts'
 
 export interface Requests {
@@ -49,16 +49,11 @@ export function createRequests({ sql, log, config }: Pick<Context, 'sql' | 'log'
 
   return {
     has: (key) => shared.has(keyText(key)),
-    /** Another request for the same money is one of a transfer whose payer signed two links: it waits for the one under way. */
     async share(key, digest, attempt) {
       const name = keyText(key)
-      for (let known = shared.get(name); known; known = shared.get(name)) {
-        if (known.digest === digest) return inTime(key, known.transaction)
-        const transaction = await inTime(key, known.transaction).catch((error) => {
-          if (error instanceof Refused && error.pending) throw error
-        })
-        if (transaction) throw alreadyUsed(transaction)
-      }
+      const known = shared.get(name)
+      if (known?.digest === digest) return inTime(key, known.transaction)
+      if (known) throw refusalOfRow(undefined)
       const patience = new AbortController()
       const transaction = attempt(patience.signal).finally(() => shared.delete(name))
       shared.set(name, { digest, transaction })

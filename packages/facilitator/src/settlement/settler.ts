@@ -18,7 +18,7 @@ import { type Hash, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, Refused } from '../payment/refused.ts'
-import { hasMoved } from './arrival.ts'
+import { hasMoved, wentBack } from './arrival.ts'
 import { PerhapsWritten } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
 import { FINISH_WINDOW } from './keep-pins.ts'
@@ -127,6 +127,8 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     const transaction = null
     if (validBefore === null) return { status: wasSent ? 'failed' : 'unknown', transaction, message }
     if (await hasMoved(chain, key)) {
+      if (await wentBack(chain, key.payer, key.nonce))
+        return { status: 'failed', transaction, message: 'the money went back to its payer' }
       if (await hasPassed(chain, validBefore + BigInt(FINISH_WINDOW)))
         return { status: 'failed', transaction, message: "the money is its payer's to take back" }
       const again = 'the money has come by another way: send the same payment again'
