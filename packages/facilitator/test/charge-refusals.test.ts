@@ -38,11 +38,11 @@ function twiceTo(target: Address): Hex {
   return `0x366000600037${call}${call}00`
 }
 
-describe('the money goes back', () => {
+describe('the money is its payer’s to take back', () => {
   it.each([PRICE - 1n, PRICE + 1n])('when %s is not the price, and only once', async (value) => {
     const { walletBuyer } = people()
     const body = await m.bodyOf(walletBuyer, { txHash: await m.transfer(walletBuyer, value) })
-    await m.expectRefund(walletBuyer, body, 'invalid_payment', value)
+    await m.expectTakenBack(walletBuyer, body, 'invalid_payment', value)
     const before = await m.balanceOf(walletBuyer.address)
     expect((await m.charge(body)).body).toMatchObject({ success: false, errorReason: 'invalid_payment' })
     expect(await m.balanceOf(walletBuyer.address)).toBe(before)
@@ -50,7 +50,7 @@ describe('the money goes back', () => {
 
   it('when the payer wrote the review', async () => {
     const { reviewer } = people()
-    await m.expectRefund(
+    await m.expectTakenBack(
       reviewer,
       await m.bodyOf(reviewer, { txHash: await m.transfer(reviewer) }),
       'self_referral',
@@ -67,20 +67,46 @@ describe('the money goes back', () => {
     const args = [walletBuyer.address, m.till.router, PRICE / 2n] as const
     const data = encodeFunctionData({ ...m.usdc, functionName: 'transferFrom', args })
     const txHash = await client.sendTransaction({ account: walletBuyer, to: twice, data, chain: null })
-    await m.expectRefund(walletBuyer, await m.bodyOf(walletBuyer, { txHash }), 'invalid_payment')
+    await m.expectTakenBack(walletBuyer, await m.bodyOf(walletBuyer, { txHash }), 'invalid_payment')
   })
 
-  it('although the budget of the merchant is used up', async () => {
-    const poor = await startCharging({ MERCHANT_BUDGET: '0' })
+  it('although nothing is given away', async () => {
+    const poor = await startCharging({ GIVEAWAY_PER_DAY: '0' })
     try {
       const { walletBuyer } = poor.market.accounts
       const body = await poor.bodyOf(walletBuyer, { txHash: await poor.transfer(walletBuyer, PRICE - 1n) })
-      await poor.expectRefund(walletBuyer, body, 'invalid_payment', PRICE - 1n)
-      const owed = await poor.sql`SELECT owed FROM facilitator.accounts WHERE kind = 'merchant'`
-      expect(owed).toHaveLength(0)
+      await poor.expectTakenBack(walletBuyer, body, 'invalid_payment', PRICE - 1n)
     } finally {
       await poor.close()
     }
+  })
+
+  it('an hour after the transfer, where only its shop does not tell the price', async () => {
+    const { walletBuyer } = people()
+    const txHash = await m.transfer(walletBuyer)
+    const { timestamp } = await m.chain.client.getBlock({
+      blockHash: (await m.chain.client.getTransactionReceipt({ hash: txHash })).blockHash,
+    })
+    const body = await m.bodyOf(walletBuyer, { txHash })
+    m.shop.offer = undefined
+    const answer = (await m.charge(body)).body
+    expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
+    const { to, data, not_before } = answer.take_back
+    expect(not_before).toBe(Number(timestamp) + 3_600)
+    const take = () =>
+      m.chain.client.sendTransaction({ account: people().stranger, to, data, chain: null, gas: 300_000n })
+    const status = async () =>
+      (await m.chain.client.waitForTransactionReceipt({ hash: await take() })).status
+    expect(await status().catch(() => 'reverted')).toBe('reverted')
+    await m.chain.client.increaseTime({ seconds: 3_600 })
+    const before = await m.balanceOf(walletBuyer.address)
+    expect(await status()).toBe('success')
+    expect((await m.balanceOf(walletBuyer.address)) - before).toBe(PRICE)
+    m.shop.offer = requirementsOf(m.till, PRICE)
+    expect((await m.charge(body)).body).toMatchObject({
+      success: false,
+      errorMessage: expect.stringContaining('went back to its payer'),
+    })
   })
 
   it('when the product is closed, even if its shop is gone', async () => {
@@ -89,7 +115,7 @@ describe('the money goes back', () => {
     await write('setProductActive', m.merchant.productId, false)
     m.shop.offer = undefined
     try {
-      await m.expectRefund(walletBuyer, body, 'settle_failed')
+      await m.expectTakenBack(walletBuyer, body, 'settle_failed')
     } finally {
       await write('setProductActive', m.merchant.productId, true)
     }
@@ -100,7 +126,7 @@ describe('the money goes back', () => {
     const body = await m.bodyOf(walletBuyer, { txHash: await m.transfer(walletBuyer) })
     await write('setActive', false)
     try {
-      await m.expectRefund(walletBuyer, body, 'settle_failed')
+      await m.expectTakenBack(walletBuyer, body, 'settle_failed')
     } finally {
       await write('setActive', true)
     }
@@ -137,7 +163,7 @@ describe('the money stays for the next try', () => {
     } finally {
       await toggle('unpause')
     }
-    await m.expectRefund(walletBuyer, body, 'invalid_payment', PRICE + 1n)
+    await m.expectTakenBack(walletBuyer, body, 'invalid_payment', PRICE + 1n)
   })
 
   it('while the records cannot be read', async () => {

@@ -26,8 +26,8 @@ export interface Charging extends TestFacilitator {
   mustCharge(body: unknown): Promise<{ transaction: Hash; payer: Address; escrow: unknown }>
   /** Refused without a trace: the money is where it was. Returns the message. */
   expectRefused(body: unknown, refused: Record<string, unknown>): Promise<string>
-  /** Refused, and the payer has the money again. */
-  expectRefund(payer: LocalAccount, body: unknown, errorReason: string, value?: bigint): Promise<void>
+  /** Refused, with the call that gives the payer the money again, whoever makes it. */
+  expectTakenBack(payer: LocalAccount, body: unknown, errorReason: string, value?: bigint): Promise<void>
 }
 
 export async function startCharging(env: Record<string, string> = {}): Promise<Charging> {
@@ -88,15 +88,21 @@ export async function startCharging(env: Record<string, string> = {}): Promise<C
       expect(await m.balanceOf(m.till.router)).toBe(before)
       return answer.body.errorMessage
     },
-    async expectRefund(payer: LocalAccount, body: unknown, errorReason: string, value = PRICE) {
+    async expectTakenBack(payer: LocalAccount, body: unknown, errorReason: string, value = PRICE) {
       const before = await m.balanceOf(payer.address)
+      const { address: relayer } = m.relayers[0]
+      const sent = () => m.chain.client.getTransactionCount({ address: relayer, blockTag: 'pending' })
+      const count = await sent()
       const answer = await charge(body)
-      expect(answer).toMatchObject({ status: 200, body: { success: false, errorReason } })
+      expect(answer).toMatchObject({ status: 200, body: { success: false, errorReason, transaction: '' } })
       expect(answer.body).not.toHaveProperty('retryable')
-      expect(answer.body.errorMessage).toContain('the money went back to the payer')
-      const receipt = await m.chain.client.getTransactionReceipt({ hash: answer.body.transaction })
-      expect(receipt.status).toBe('success')
+      expect(answer.body.errorMessage).toContain('its payer takes it back now')
+      const { to, data, not_before } = answer.body.take_back
+      expect({ to, not_before }).toEqual({ to: m.till.router, not_before: 0 })
+      const account = m.market.accounts.stranger
+      await confirmed(m.market, await m.chain.client.sendTransaction({ account, to, data, chain: null }))
       expect((await m.balanceOf(payer.address)) - before).toBe(value)
+      expect(await sent(), 'we send nothing for it').toBe(count)
     },
   })
 }

@@ -18,7 +18,9 @@ export async function expectUnsettled(
 ): Promise<string> {
   const [relayer] = m.relayers
   const sent = () => m.chain.client.getTransactionCount({ address: relayer.address })
-  const rows = async () => (await m.sql`SELECT 1 FROM facilitator.settlements`).length
+  /** Besides pins, which say whose a signature is. */
+  const rows = async () =>
+    (await m.sql`SELECT 1 FROM facilitator.settlements WHERE state <> 'open' OR was_sent`).length
   const before = [await sent(), await rows()]
 
   const [verified, settled] = [await m.verify(body), await m.settle(body)]

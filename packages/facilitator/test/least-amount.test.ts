@@ -32,13 +32,13 @@ it('the least amount is told with what is supported', async () => {
   expect(body.kinds[0].extra.leastAmount).toBe('10000')
 })
 
-it('a plain transfer of less is neither recorded nor given back, and the payer is told where it is', async () => {
+it('a plain transfer of less is its payer’s to take back, and nothing is recorded or sent for it', async () => {
   const { walletBuyer } = m.market.accounts
   const body = await m.bodyOf(walletBuyer, { txHash: await m.transfer(walletBuyer, 1n) })
   const sent = await sentByRelayer()
   const message = await m.expectRefused(body, { errorReason: 'invalid_payment' })
   expect(message).toContain(LEAST)
-  expect(message).toContain('stays in the router, from which its payer cannot take it')
+  await m.expectTakenBack(walletBuyer, body, 'invalid_payment', 1n)
   const rows = () => m.sql<{ count: number }[]>`
     SELECT count(*)::int FROM facilitator.settlements WHERE kind LIKE 'deposit%'`
   await eventually(rows).toEqual([{ count: 0 }])

@@ -83,8 +83,9 @@ describe('a settlement', () => {
     await books.audit()
   })
 
-  it('has failed when the chain refused it, and the buyer has paid nothing [FAC-37]', async () => {
+  it('whose transaction the chain refused can be used until its end, and the buyer has paid nothing [FAC-37]', async () => {
     const body = await m.payload(buyer)
+    const until = Number(body.paymentPayload.payload.authorization.validBefore)
     const before = await m.balanceOf(buyer.address)
     const answer = await betweenBlocks(m, async ({ sent, mine }) => {
       const settling = m.settle(body)
@@ -96,15 +97,18 @@ describe('a settlement', () => {
     expect(answer).toEqual({
       success: false,
       errorReason: 'settle_failed',
-      errorMessage: expect.stringContaining('no money moved'),
+      errorMessage: expect.stringContaining(`can still be used until ${until}`),
       transaction: '',
       network: `eip155:${m.chainId}`,
       payer: buyer.address,
       setup_url: m.env.SETUP_URL,
+      pending: true,
+      until,
     })
     expect(await m.balanceOf(buyer.address)).toBe(before)
     expect(await statusOf(body)).toEqual({
-      status: 'failed',
+      status: 'pending',
+      until,
       transaction: null,
       message: expect.stringMatching(/\S/),
       ...aboutOf(body),
@@ -138,7 +142,8 @@ describe('a settlement', () => {
     expect(await m.balanceOf(payers[1].address)).toBe(PRICE)
     expect(await statusOf(good)).toMatchObject({ status: 'settled', transaction: answers[0].transaction })
     expect(await statusOf(doomed)).toEqual({
-      status: 'failed',
+      status: 'pending',
+      until: Number(doomed.paymentPayload.payload.authorization.validBefore),
       transaction: null,
       message: expect.stringMatching(/\S/),
       ...aboutOf(doomed),
@@ -146,7 +151,7 @@ describe('a settlement', () => {
     await books.audit()
   })
 
-  it('is refunded when the money had arrived and went back', async () => {
+  it('has failed when the money had arrived and was taken back', async () => {
     const body = await m.payload(buyer)
     const before = await m.balanceOf(buyer.address)
     await act(m, submission(m, body))
@@ -155,11 +160,15 @@ describe('a settlement', () => {
     const answer = (await m.settle(body)).body
     await act(m, openMerchant(m, true))
     expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed' })
+    expect(await statusOf(body)).toMatchObject({ status: 'pending' })
+    const { to, data } = answer.take_back
+    const account = m.market.accounts.stranger
+    await m.chain.client.sendTransaction({ account, to, data, chain: null })
     expect(await m.balanceOf(buyer.address)).toBe(before)
     expect(await statusOf(body)).toEqual({
-      status: 'refunded',
-      transaction: answer.transaction,
-      message: 'the merchant is not active',
+      status: 'failed',
+      transaction: null,
+      message: 'the money went back to its payer',
       ...aboutOf(body),
     })
     await books.audit()

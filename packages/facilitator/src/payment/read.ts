@@ -152,8 +152,8 @@ function requireCommitted(
 const OTHER_PRODUCT =
   "the nonce commits to the product of the link, and anybody may settle it so: sell that product, or leave extra.authorizationType out, so that the buyer's nonce commits to nothing"
 
-/** In seconds. What commits to nothing is remembered until it ends, so that nobody else is paid with it. */
-const MAX_VALIDITY = 7_200n
+/** In seconds: a day, and an hour for clocks that differ. What commits to nothing is remembered until it ends. */
+const MAX_VALIDITY = 90_000n
 
 function requireSoon({ clock }: Context, { validBefore }: Authorization.Authorization): void {
   if (validBefore <= BigInt(Math.floor(clock() / 1_000)) + MAX_VALIDITY) return
