@@ -76,10 +76,17 @@ export async function findArrival(chain: Chain, payment: Payment, isOurs = false
   return { type: 'arrived', transaction: log.transactionHash, depth }
 }
 
-/** Whether a payment reached the router, by whatever transaction. */
-export async function hasMoved(chain: Chain, { payer, nonce }: PaymentKey): Promise<boolean> {
-  const log = await findUse(chain, payer, nonce, await readHead(chain))
-  return log !== undefined && (await paidToRouter(chain, payer, log)) !== undefined
+/** What became of an authorisation, by whatever transaction. `over`: it was used without the router, in a block that nothing undoes. */
+export async function useOf(
+  chain: Chain,
+  { payer, nonce }: PaymentKey,
+): Promise<'unused' | 'moved' | 'back' | 'over'> {
+  const head = await readHead(chain)
+  const log = await findUse(chain, payer, nonce, head)
+  if (!log) return 'unused'
+  if ((await paidToRouter(chain, payer, log)) !== undefined)
+    return (await wentBack(chain, payer, nonce)) ? 'back' : 'moved'
+  return head - hexToNumber(log.blockNumber) + 1 >= chain.confirmations ? 'over' : 'unused'
 }
 
 /** The event `AuthorizationUsed` or `AuthorizationCanceled` of the token. */
@@ -141,7 +148,7 @@ async function paidToRouter(
   return isTransfer ? BigInt(next.data) : undefined
 }
 
-export const wentBack = (chain: Chain, payer: Address, nonce: Hex): Promise<boolean> =>
+const wentBack = (chain: Chain, payer: Address, nonce: Hex): Promise<boolean> =>
   readContract(chain, {
     address: chain.contracts.SplitRouter,
     abi: splitRouterAbi,

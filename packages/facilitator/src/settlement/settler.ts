@@ -18,7 +18,8 @@ import { type Hash, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
 import { alreadyUsed, Refused } from '../payment/refused.ts'
-import { hasMoved, wentBack } from './arrival.ts'
+import { RECEIVE } from '../payment/signature.ts'
+import { useOf } from './arrival.ts'
 import { PerhapsWritten } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
 import { FINISH_WINDOW } from './keep-pins.ts'
@@ -54,12 +55,12 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   /** Before any node sees the signature. Throws `Refused` unless this is the first purchase that it is shown for. */
   async function pinned(payment: Payment, client: string): Promise<void> {
     const { authorization, isCommitted, isVerified, deployment, digest } = payment
-    // What commits to its terms needs no pin; a deployment needs a row that answers for its cost.
-    if (isCommitted && !deployment) return
+    // What surely only the router can redeem commits to its terms. A deployment needs a row that answers for its cost.
+    if (authorization.kind === RECEIVE && isVerified && !deployment) return
     // An authorisation that has ended gets no pin any more: what arrived by it without one is its payer's.
     const hasEnded = authorization.validBefore * 1_000n <= BigInt(clock())
     if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw unverifiedTooMany()
-    const row = hasEnded ? await findRow(sql, keyOf(payment)) : await pin(sql, toSettle(payment), clock())
+    const row = hasEnded ? await findRow(sql, keyOf(payment)) : await pin(sql, toSettle(payment), clock(), isCommitted)
     if (!row || row.digest === digest) return
     throw row.state === 'settled' ? alreadyUsed(row.transaction ?? undefined) : pinnedElsewhere()
   }
@@ -124,19 +125,21 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     key: PaymentKey,
     { message, validBefore, wasSent }: Row,
   ): Promise<Settlement> {
-    const transaction = null
-    if (validBefore === null) return { status: wasSent ? 'failed' : 'unknown', transaction, message }
-    if (await hasMoved(chain, key)) {
-      if (await wentBack(chain, key.payer, key.nonce))
-        return { status: 'failed', transaction, message: 'the money went back to its payer' }
-      if (await hasPassed(chain, validBefore + BigInt(FINISH_WINDOW)))
-        return { status: 'failed', transaction, message: "the money is its payer's to take back" }
-      const again = 'the money has come by another way: send the same payment again'
-      return { status: 'pending', transaction, message: again }
+    const as = (status: Settlement['status'], why = message) => ({ status, transaction: null, message: why })
+    if (validBefore === null) return as(wasSent ? 'failed' : 'unknown')
+    switch (await useOf(chain, key)) {
+      case 'back':
+        return as('failed', 'the money went back to its payer')
+      case 'moved':
+        return (await hasPassed(chain, validBefore + BigInt(FINISH_WINDOW)))
+          ? as('failed', "the money is its payer's to take back")
+          : as('pending', 'the money has come by another way: send the same payment again')
+      case 'over':
+        return as(wasSent ? 'failed' : 'unknown')
+      case 'unused':
+        if (!wasSent || (await hasPassed(chain, validBefore))) return as(wasSent ? 'failed' : 'unknown')
+        return { ...as('pending'), until: Number(validBefore) }
     }
-    if (!wasSent) return { status: 'unknown', transaction, message }
-    if (await hasPassed(chain, validBefore)) return { status: 'failed', transaction, message }
-    return { status: 'pending', transaction, message, until: Number(validBefore) }
   }
 
   return {

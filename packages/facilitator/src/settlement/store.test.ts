@@ -118,7 +118,7 @@ const WRITES: Write[] = [
     name: 'pinned again',
     to: 'open',
     by: [],
-    write: ({ backed }) => pin(database.sql, backed.order, 0),
+    write: ({ backed }) => pin(database.sql, backed.order, 0, false),
   },
   {
     name: 'reopened',

@@ -39,15 +39,19 @@ const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
 /** Later than any clock: what is longer does not fit the column. */
 const LATEST = 2n ** 62n
 
-/** Writes a row for an order that nothing is sent of yet, unless the payment has one. Returns the row. */
-export async function pin(sql: Queryable, order: Order, now: number): Promise<Row> {
+/**
+ * Writes a row for an order that nothing is sent of yet, unless the payment has one. Returns the row. A nonce that commits to the order is
+ * its payer's word, and counts for more than who was first.
+ */
+export async function pin(sql: Queryable, order: Order, now: number, isCommitted: boolean): Promise<Row> {
   const { key, kind, digest, attribution, value } = order
   const [row] = await sql<SettlementRow[]>`
     INSERT INTO facilitator.settlements AS s
       (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, state, is_final, day)
     VALUES (${key.chainId}, ${bytes(key.payer)}, ${bytes(key.nonce)}, ${kind}, ${bytes(digest)}, ${attribution.merchantId},
       ${bytes(attribution.productId)}, ${attribution.reviewId}, ${value}, ${endOf(order)}, 'open', true, ${dayOf(now)})
-    ON CONFLICT (chain_id, payer, nonce) DO UPDATE SET digest = s.digest
+    ON CONFLICT (chain_id, payer, nonce) DO UPDATE
+    SET digest = CASE WHEN ${isCommitted} AND s.state = 'open' AND NOT s.was_sent THEN EXCLUDED.digest ELSE s.digest END
     RETURNING ${columns(sql)}`
   if (!row) throw new Error('a pin was neither written nor found')
   return rowOf(row)
@@ -100,8 +104,8 @@ export async function claim(
 
 /** Writes a row for a purchase that somebody else's transaction made. False: there is a row already. */
 export async function adopt(sql: Queryable, order: Order, transaction: Hash, now: number): Promise<boolean> {
-  const { key, digest } = order
-  await pin(sql, order, now)
+  const { key, digest, payment } = order
+  await pin(sql, order, now, payment?.isCommitted === true)
   const { count } = await sql`
     UPDATE facilitator.settlements
     SET intent_id = NULL, state = 'settled', transaction = ${bytes(transaction)}, message = NULL, is_final = true, changed_at = now()

@@ -47,6 +47,9 @@ const standingOf = ({ paymentPayload }: Body) => {
   const { from, nonce } = paymentPayload.payload.authorization
   return m.call('GET', `/settlements/${from}/${nonce}`)
 }
+/** Anybody may make the call, and its money goes to the payer. */
+const takeBack = ({ take_back: { to, data } }: { take_back: { to: Address; data: Hex } }) =>
+  m.chain.client.sendTransaction({ account: m.market.accounts.stranger, to, data, chain: null })
 const statusOf = async (body: Body) => (await standingOf(body)).body.status
 
 describe('a bare transfer that somebody else has submitted to the token', () => {
@@ -103,7 +106,7 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
       await mine()
       return (await settling).body
     })
-    expect(answer).toMatchObject({ success: false, retryable: true })
+    expect(answer).toMatchObject({ success: false, pending: true, until: expect.any(Number) })
     m.nodes.intercept = (call) => (call.includes('"eth_getLogs"') ? 'refuse' : 'pass')
     expect((await standingOf(body)).status).toBe(503)
     m.nodes.intercept = undefined
@@ -132,24 +135,25 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
     await books.audit()
   })
 
-  it('goes back to its payer when the merchant has closed since [FAC-39]', async () => {
+  it('is its payer’s to take back when the merchant has closed since [FAC-39]', async () => {
     const { buyer, body } = await payment()
     await act(m, submission(m, body))
     await act(m, openMerchant(m, false))
     const answer = (await m.settle(body)).body
     expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed' })
-    expect(answer.errorMessage).toContain('the money went back to the payer')
     expect(answer).not.toHaveProperty('retryable')
+    await takeBack(answer)
     expect(await m.balanceOf(buyer.address)).toBe(2n * PRICE)
-    expect(await statusOf(body)).toBe('refunded')
+    expect(await statusOf(body)).toBe('failed')
 
     await act(m, openMerchant(m, true))
     const again = (await m.settle(body)).body
-    expect(again).toMatchObject({ success: false, transaction: answer.transaction })
+    expect(again).toMatchObject({ success: false, errorReason: 'invalid_payment', transaction: '' })
+    expect(again.errorMessage).toContain('went back to its payer')
     await books.audit()
   })
 
-  it('goes back to its payer when the merchant closes in the block that it lands in', async () => {
+  it('is its payer’s to take back when the merchant closes in the block that it lands in', async () => {
     const { buyer, body } = await payment()
     const answer = await betweenBlocks(m, async ({ sent, mine }) => {
       const settling = m.settle(body)
@@ -157,12 +161,10 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
       await send(m, submission(m, body))
       await send(m, openMerchant(m, false))
       await mine()
-      await sent(2)
-      await mine()
       return (await settling).body
     })
     expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed' })
-    expect(answer.errorMessage).toContain('the money went back to the payer')
+    await takeBack(answer)
     expect(await m.balanceOf(buyer.address)).toBe(2n * PRICE)
     await act(m, openMerchant(m, true))
     await books.audit({ reverted: 1 })
@@ -180,15 +182,27 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
     await books.audit()
   })
 
-  it('is finished although it has expired since', async () => {
-    const { body } = await payment()
-    await act(m, submission(m, body))
-    await m.chain.client.increaseTime({ seconds: 7_200 })
-    await m.chain.client.mine({ blocks: 1 })
-    m.clock.aheadMs += 7_200_000
+  it('is finished although it has expired since, for an hour, where it was shown in time', async () => {
+    const [{ body }, tooLate] = [await payment(), await payment()]
+    for (const each of [body, tooLate.body]) {
+      await m.verify(each)
+      await act(m, submission(m, each))
+    }
+    const pass = async (seconds: number) => {
+      await m.chain.client.increaseTime({ seconds })
+      await m.chain.client.mine({ blocks: 1 })
+      m.clock.aheadMs += seconds * 1_000
+    }
+    await pass(5_000)
     const answer = (await m.settle(body)).body
     expect(answer).toMatchObject({ success: true })
     await expectSplitIn(answer.transaction, body)
+
+    await pass(3_000)
+    const refused = (await m.settle(tooLate.body)).body
+    expect(refused).toMatchObject({ success: false, errorReason: 'settle_failed' })
+    await takeBack(refused)
+    expect(await m.balanceOf(tooLate.buyer.address)).toBe(2n * PRICE)
     await books.audit()
   })
 })
