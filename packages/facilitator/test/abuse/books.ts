@@ -129,7 +129,13 @@ export async function openBooks(m: TestFacilitator): Promise<Books> {
       })
       const transaction = split.get(nameOf(payer, nonce))
       const isWaiting = left.some((each) => each.payer.toLowerCase() === payer)
-      const hasEnded = isRefunded || until === null || until <= timestamp
+      const isOver = await client.readContract({
+        address: USDC,
+        abi: sandboxUSDCAbi,
+        functionName: 'authorizationState',
+        args: [payer as Address, nonce as Hex],
+      })
+      const hasEnded = isOver || until === null || until <= timestamp
       const ended = sent || isRefunded ? (hasEnded ? 'failed' : 'pending') : 'unknown'
       const status = transaction ? 'settled' : isWaiting && !isRefunded ? 'pending' : ended
       expect(body, `${payer} ${nonce}`).toMatchObject({ status, ...(transaction && { transaction }) })
