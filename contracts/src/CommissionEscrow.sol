@@ -343,6 +343,15 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
         );
     }
 
+    /// @notice Whether the identity registry now tells, for each of these identities, whom to pay or that there is nobody. The oracle
+    /// asks before it settles: what it settles otherwise waits in `claimableByAgent`.
+    /// @param agentIds Ids of the identities
+    /// @return answers One for each id
+    function areReadable(uint256[] calldata agentIds) external view returns (bool[] memory answers) {
+        answers = new bool[](agentIds.length);
+        for (uint256 i = 0; i < agentIds.length; ++i) (answers[i],) = IDENTITIES.readPayee(agentIds[i]);
+    }
+
     /// @notice All that this contract owes: open escrows, fees and deferred payouts. Its balance is never less.
     /// @return The sum, in USDC base units
     function owed() public view returns (uint256) {

@@ -54,7 +54,8 @@ describe('the committed form of the compiled contracts', () => {
   })
 
   it('has no contract that comes near the 24,576 bytes that a chain accepts', () => {
-    const bytes = (name: (typeof CONTRACT_NAMES)[number]) => readArtifact(name).deployedBytecode.length / 2 - 1
+    const bytes = (name: (typeof CONTRACT_NAMES)[number]) =>
+      readArtifact(name).deployedBytecode.length / 2 - 1
     expect(CONTRACT_NAMES.filter((name) => bytes(name) > 24_000)).toEqual([])
   })
 

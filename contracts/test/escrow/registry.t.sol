@@ -98,6 +98,17 @@ contract RegistryTest is EscrowTest {
         assertBalance(stranger, HELD_BACK + CASHBACK, "present owner");
     }
 
+    function test_succeeds_whenAskingWhoCouldBePaid() public {
+        uint256[] memory agentIds = new uint256[](2);
+        (agentIds[0], agentIds[1]) = (reviewerAgentId, 404);
+        assertEq(abi.encode(escrow.areReadable(agentIds)), abi.encode(pair(true, true)));
+        bytes memory about = abi.encodeWithSelector(identities.getAgentWallet.selector, reviewerAgentId);
+        vm.mockCallRevert(address(identities), about, "gone");
+        assertEq(abi.encode(escrow.areReadable(agentIds)), abi.encode(pair(false, true)));
+        breakRegistry(Fault.BurnsGas);
+        assertEq(abi.encode(escrow.areReadable(agentIds)), abi.encode(pair(false, false)));
+    }
+
     /// @dev For good, perhaps. The owner is not the wallet, so only the owner itself can have it paid to the owner.
     function test_succeeds_forTheOwnerAloneWhenTheRegistryTellsNoWallets() public {
         setAgentWallet(reviewer.addr, reviewerAgentId, makeWallet("till"));
@@ -174,6 +185,11 @@ contract RegistryTest is EscrowTest {
             if (reverts) vm.mockCallRevert(address(identities), abi.encodeWithSelector(questions[i]), answer);
             else vm.mockCall(address(identities), abi.encodeWithSelector(questions[i]), answer);
         }
+    }
+
+    function pair(bool first, bool second) private pure returns (bool[] memory both) {
+        both = new bool[](2);
+        (both[0], both[1]) = (first, second);
     }
 
     function nonexistent(uint256 agentId) private pure returns (bytes memory) {
