@@ -71,8 +71,8 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
     /// @notice The buyer id of a purchase that a wallet made without an agent. It is not zero, because agent 0 exists.
     uint256 public constant AGENTLESS = Identities.AGENTLESS;
 
-    /// @dev Gas limit of one escrow of a batch: several times what it needs, and the most it can cost when the token or the
-    /// identity registry burns all the gas it gets.
+    /// @dev Gas limit of one escrow of a batch: several times what it needs, and the most it can cost when the token
+    /// burns all the gas it gets.
     uint256 private constant GAS_PER_ESCROW = 320_000;
 
     uint256 private constant SETTLED = 1;
@@ -101,6 +101,10 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
 
     /// @notice Block timestamp at which the last pause ended, in Unix seconds; zero when there was none.
     uint256 public resumedAt;
+
+    /// @notice What waits for an identity because the registry did not tell whom to pay, in USDC base units. `totalClaimable`
+    /// includes it.
+    mapping(uint256 agentId => uint256) public claimableByAgent;
 
     mapping(address payer => mapping(bytes32 nonce => uint256)) private _records;
 
@@ -272,6 +276,23 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
         _settle(terms, record, true, false, msg.sender, true);
     }
 
+    /// @notice Pays an identity what waits for it, to whomever the registry names now. Anyone may call it; while the registry does
+    /// not tell wallets, only the owner, who is then paid.
+    /// @param agentId Id of the identity
+    /// @return amount What was paid, in USDC base units, never zero
+    function claimForAgent(uint256 agentId) external returns (uint256 amount) {
+        amount = claimableByAgent[agentId];
+        if (amount == 0) revert NothingToClaimForAgent(agentId);
+        (bool readable, address payee) = IDENTITIES.readPayee(agentId);
+        // The owner could have named any wallet, so it may decide; that others decide for it could cost a wallet its money.
+        if (!readable && IDENTITIES.findOwner(agentId) == msg.sender) payee = msg.sender;
+        if (payee == address(0)) revert AgentNotPayable(agentId);
+        claimableByAgent[agentId] = 0;
+        totalClaimable -= amount.toUint64();
+        emit AgentPayoutClaimed(agentId, payee, amount);
+        _pay(payee, amount);
+    }
+
     /// @notice Sends the collected fees to the treasury. Anyone may call it.
     /// @return amount The fees that were sent, in USDC base units; zero when there were none
     function collectFees() external returns (uint256 amount) {
@@ -322,6 +343,15 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
         );
     }
 
+    /// @notice Whether the identity registry now tells, for each of these identities, whom to pay or that there is nobody. The oracle
+    /// asks before it settles: what it settles otherwise waits in `claimableByAgent`.
+    /// @param agentIds Ids of the identities
+    /// @return answers One for each id
+    function areReadable(uint256[] calldata agentIds) external view returns (bool[] memory answers) {
+        answers = new bool[](agentIds.length);
+        for (uint256 i = 0; i < agentIds.length; ++i) (answers[i],) = IDENTITIES.readPayee(agentIds[i]);
+    }
+
     /// @notice All that this contract owes: open escrows, fees and deferred payouts. Its balance is never less.
     /// @return The sum, in USDC base units
     function owed() public view returns (uint256) {
@@ -365,11 +395,6 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
         uint256 cashback = record & CASHBACK_RELEASED == 0 ? terms.cashback : 0;
         totalHeld -= (terms.heldBack + cashback).toUint64();
 
-        address treasury = _treasury();
-        address reviewer = IDENTITIES.findPayee(terms.reviewerAgentId);
-        // The treasury takes the share of a reviewer whose identity no longer exists.
-        if (reviewer == address(0)) reviewer = treasury;
-
         emit EscrowSettled(
             terms.escrowId,
             settledBy,
@@ -379,8 +404,19 @@ contract CommissionEscrow is ICommissionEscrowEvents, ICommissionEscrowErrors, R
             cashbackEarned ? cashback : 0,
             cashbackEarned ? 0 : cashback
         );
-        _pay(contradicted ? treasury : reviewer, terms.heldBack);
-        _pay(cashbackEarned ? terms.payer : reviewer, cashback);
+        if (contradicted) _pay(_treasury(), terms.heldBack);
+        if (cashbackEarned) _pay(terms.payer, cashback);
+        _payAgent(terms.reviewerAgentId, (contradicted ? 0 : terms.heldBack) + (cashbackEarned ? 0 : cashback));
+    }
+
+    /// @dev Pays now, or credits the identity if the registry does not tell whom to pay: nobody else's word or money stands in.
+    function _payAgent(uint256 agentId, uint256 amount) private {
+        if (amount == 0) return;
+        (, address payee) = IDENTITIES.readPayee(agentId);
+        if (payee != address(0)) return _pay(payee, amount);
+        claimableByAgent[agentId] += amount;
+        totalClaimable += amount.toUint64();
+        emit AgentPayoutDeferred(agentId, amount);
     }
 
     function _skip(Terms calldata terms, bytes memory reason) private {

@@ -159,7 +159,8 @@ contract IdentityRegistry is ERC721URIStorage, EIP712 {
         _safeMint(msg.sender, agentId);
         if (bytes(agentURI).length != 0) _setTokenURI(agentId, agentURI);
         emit Registered(agentId, agentURI, msg.sender);
-        _emitWallet(agentId, msg.sender);
+        // Not the caller's address: a contract may have passed the identity on when it received it, which cleared the wallet.
+        _emitWallet(agentId, _wallets[agentId]);
     }
 
     function _setMetadata(uint256 agentId, string memory metadataKey, bytes memory metadataValue) private {

@@ -308,7 +308,9 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
             revert ReviewMismatch(attribution.reviewId, attribution.reviewerAgentId, attribution.merchantId);
         }
         address payer = purchase.authorization.from;
-        if (IDENTITIES.findOwner(authorId) == payer) revert SelfReferral(payer, authorId);
+        (bool readable, address author) = IDENTITIES.readOwner(authorId);
+        if (!readable) revert RegistryUnreadable(authorId);
+        if (author == payer) revert SelfReferral(payer, authorId);
         uint256 buyerAgentId = attribution.buyerAgentId;
         if (
             buyerAgentId != Identities.AGENTLESS && IDENTITIES.findOwner(buyerAgentId) != payer
@@ -337,10 +339,12 @@ contract SplitRouter is ISplitRouterErrors, Roles, Payouts, EIP712 {
         returns (uint256 escrowId)
     {
         _requireBounds(price, attribution);
+        // Asked first, so that an outage of the registry is not reported as a closed merchant.
+        (bool readable, address reviewer) = IDENTITIES.readPayee(attribution.reviewerAgentId);
+        if (!readable) revert RegistryUnreadable(attribution.reviewerAgentId);
         (address merchant, uint256 commissionBps, uint256 minPrice) =
             MERCHANTS.termsOfSale(attribution.merchantId, attribution.productId);
         if (price < minPrice) revert PriceTooLow(price, minPrice);
-        address reviewer = IDENTITIES.findPayee(attribution.reviewerAgentId);
         if (reviewer == address(0)) revert ReviewerNotFound(attribution.reviewerAgentId);
         if (reviewer == payer) revert SelfReferral(payer, attribution.reviewerAgentId);
 

@@ -53,6 +53,12 @@ describe('the committed form of the compiled contracts', () => {
     expect(outdatedContracts(folder, files)).toEqual([])
   })
 
+  it('has no contract that comes near the 24,576 bytes that a chain accepts', () => {
+    const bytes = (name: (typeof CONTRACT_NAMES)[number]) =>
+      readArtifact(name).deployedBytecode.length / 2 - 1
+    expect(CONTRACT_NAMES.filter((name) => bytes(name) > 24_000)).toEqual([])
+  })
+
   it('has no contract that cannot be deployed as it is', () => {
     const abstract = { ...readArtifact('SplitRouter'), bytecode: '0x' as const }
     expect(() => renderArtifact(abstract)).toThrow('SplitRouter cannot be deployed')

@@ -72,6 +72,16 @@ interface ICommissionEscrowErrors {
     /// @param timestamp The block timestamp, in Unix seconds
     error FallbackTooEarly(uint256 availableAt, uint256 timestamp);
 
+    /// @notice `claimForAgent` was called for an identity for which nothing waits.
+    /// @dev Read `claimableByAgent(agentId)` before the next call. What a named account could not be paid is in `claimable(account)`.
+    /// @param agentId The identity named in the call
+    error NothingToClaimForAgent(uint256 agentId);
+
+    /// @notice The identity registry does not tell whom to pay for the identity. Its money goes on waiting.
+    /// @dev Retry when the registry answers. If it no longer tells wallets, the identity's owner makes the call.
+    /// @param agentId The identity named in the call
+    error AgentNotPayable(uint256 agentId);
+
     /// @notice A batch came with too little gas for its next escrow; the whole batch reverts.
     /// @dev Send it again with a higher gas limit or with fewer escrows: `needed` must be left before each.
     /// @param available Gas that was left

@@ -53,10 +53,11 @@ interface ICommissionEscrowEvents {
     /// @param escrowId Id of the escrow
     /// @param settledBy The oracle, or whoever used the fallback
     /// @param fallbackUsed Whether it was settled by `settleFallback`
-    /// @param heldBackToReviewer Held-back commission that went to the reviewer; to the treasury when the reviewer's identity is gone
+    /// @param heldBackToReviewer Held-back commission that went to the reviewer; while the registry does not tell whom to pay,
+    /// it waits for the identity (`AgentPayoutDeferred`)
     /// @param heldBackToTreasury Held-back commission that went to the treasury
     /// @param cashbackToBuyer Cashback that went to the wallet that paid
-    /// @param cashbackToReviewer Cashback that went to the reviewer; to the treasury when the reviewer's identity is gone
+    /// @param cashbackToReviewer Cashback that went to the reviewer, likewise
     event EscrowSettled(
         uint256 indexed escrowId,
         address indexed settledBy,
@@ -73,6 +74,17 @@ interface ICommissionEscrowEvents {
     /// @param nonce The nonce given in the terms
     /// @param reason The revert data of `settle` or `releaseCashback`; empty when it ran out of its gas
     event EscrowSkipped(uint256 indexed escrowId, address indexed payer, bytes32 indexed nonce, bytes reason);
+
+    /// @notice The registry did not tell whom to pay for an identity; the money waits for whomever it names later.
+    /// @param agentId Id of the identity
+    /// @param amount What was added to `claimableByAgent`, in USDC base units
+    event AgentPayoutDeferred(uint256 indexed agentId, uint256 amount);
+
+    /// @notice What waited for an identity was paid.
+    /// @param agentId Id of the identity
+    /// @param account Who was paid; if the token refuses the account, `PayoutDeferred` follows
+    /// @param amount All that waited, in USDC base units
+    event AgentPayoutClaimed(uint256 indexed agentId, address indexed account, uint256 amount);
 
     /// @notice The collected fees went to the treasury.
     /// @param treasury Who got them

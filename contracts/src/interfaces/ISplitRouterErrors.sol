@@ -59,6 +59,11 @@ interface ISplitRouterErrors {
     /// @param reviewerAgentId The reviewer named in the attribution
     error ReviewerNotFound(uint256 reviewerAgentId);
 
+    /// @notice The identity registry gave no usable answer about the reviewer, so nobody can tell whom to pay. No money moved.
+    /// @dev Retry later: the registry reverts, is being upgraded, or needs more than 50,000 gas for an answer.
+    /// @param reviewerAgentId The reviewer named in the attribution
+    error RegistryUnreadable(uint256 reviewerAgentId);
+
     /// @notice The payer would earn commission on its own purchase: it is the wallet at which the reviewer is paid, or the
     /// reviewer's owner.
     /// @dev Buy without the ref link, or through the review of somebody else.

@@ -3,7 +3,23 @@ pragma solidity ^0.8.28;
 
 import {IdentityRegistry} from "../../src/IdentityRegistry.sol";
 import {IERC721Errors} from "@openzeppelin/contracts/interfaces/draft-IERC6093.sol";
+import {Vm} from "forge-std/Vm.sol";
 import {MarketTest} from "../base/MarketTest.sol";
+
+/// @notice A contract that hands on what it receives.
+contract PassingReceiver {
+    address private _next;
+
+    function register(IdentityRegistry identities, address next) external {
+        _next = next;
+        identities.register();
+    }
+
+    function onERC721Received(address, address, uint256 agentId, bytes calldata) external returns (bytes4) {
+        IdentityRegistry(msg.sender).transferFrom(address(this), _next, agentId);
+        return this.onERC721Received.selector;
+    }
+}
 
 contract RegisterTest is MarketTest {
     uint256 private nextId;
@@ -62,6 +78,18 @@ contract RegisterTest is MarketTest {
         vm.expectRevert(abi.encodeWithSelector(IERC721Errors.ERC721InvalidReceiver.selector, address(usdc)));
         vm.prank(address(usdc));
         identities.register();
+    }
+
+    /// @dev The new owner's identity has no wallet, and the last event says so.
+    function test_succeeds_whenTheReceiverPassesItOnAtOnce() public {
+        PassingReceiver receiver = new PassingReceiver();
+        vm.recordLogs();
+        receiver.register(identities, stranger);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        (, bytes memory wallet) = abi.decode(logs[logs.length - 1].data, (string, bytes));
+        assertEq(wallet, "");
+        assertEq(identities.getAgentWallet(nextId), address(0));
+        assertEq(identities.ownerOf(nextId), stranger);
     }
 
     function test_succeeds_whenReadingTheVersion() public view {

@@ -31,6 +31,7 @@ abstract contract Books is MarketTest {
         Fallback,
         CollectFees,
         Claim,
+        ClaimForAgent,
         Donate,
         Block,
         Unblock,
@@ -112,6 +113,9 @@ abstract contract Books is MarketTest {
     uint256 internal resumedAt;
     /// @dev While the identity registry does not tell anybody's wallet.
     bool internal walletsUnknown;
+    /// @dev What waits for an identity since such a time, and for which ones anything ever did.
+    mapping(uint256 agentId => uint256) internal waiting;
+    uint256[] internal waitedFor;
 
     Entry[] internal entries;
     Arrived[] internal arrived;
@@ -193,9 +197,15 @@ abstract contract Books is MarketTest {
 
     function bookSettlement(Entry storage entry, bool contradicted, bool earned) internal {
         entry.settled = true;
-        address payee = payeeOf(entry.terms.reviewerAgentId);
-        credit(contradicted ? treasury : payee, entry.terms.heldBack);
-        if (!entry.released) credit(earned ? entry.terms.payer : payee, entry.terms.cashback);
+        uint256 cashback = entry.released ? 0 : entry.terms.cashback;
+        if (contradicted) credit(treasury, entry.terms.heldBack);
+        if (earned) credit(entry.terms.payer, cashback);
+        uint256 agentId = entry.terms.reviewerAgentId;
+        uint256 toReviewer = (contradicted ? 0 : entry.terms.heldBack) + (earned ? 0 : cashback);
+        if (!walletsUnknown) return credit(payeeOf(agentId), toReviewer);
+        waiting[agentId] += toReviewer;
+        for (uint256 i = 0; i < waitedFor.length; ++i) if (waitedFor[i] == agentId) return;
+        waitedFor.push(agentId);
     }
 
     // ---- what the rules say
@@ -241,6 +251,7 @@ abstract contract Books is MarketTest {
         Goods memory sold = goods[a.merchantId][a.productId];
         if (!sold.active || price < sold.minPrice) return false;
         if (a.commissionMultiplierBps < 4_000 || a.commissionMultiplierBps > 10_000) return false;
+        if (walletsUnknown) return false;
         if (price == 0 || a.cashbackOfCommissionBps > 4_000 || payeeOf(a.reviewerAgentId) == payer) return false;
         (, uint256 fee, uint256 cashback, uint256 heldBack) = partsOf(price, a);
         return !escrow.paused() && (!usdc.paused() || fee + cashback + heldBack == 0);
@@ -308,6 +319,10 @@ abstract contract Books is MarketTest {
         }
         uint256 claims;
         for (uint256 i = 0; i < accounts.length; ++i) claims += escrow.claimable(accounts[i]);
+        for (uint256 i = 0; i < waitedFor.length; ++i) {
+            assertEq(escrow.claimableByAgent(waitedFor[i]), waiting[waitedFor[i]], "escrow: waits for an agent");
+            claims += waiting[waitedFor[i]];
+        }
         assertEq(escrow.totalHeld(), held, "escrow: held");
         assertEq(escrow.fees(), fees, "escrow: fees");
         assertEq(escrow.resumedAt(), resumedAt, "escrow: end of the last pause");

@@ -83,16 +83,41 @@ abstract contract Handlers is Trade {
         }
     }
 
-    /// @dev A public registry of identities is upgraded and no longer tells wallets. Owners stand in for them; nothing is locked.
+    /// @dev A public registry of identities no longer tells wallets, for good or for a moment. Nobody buys then; what an agent is due
+    /// waits for it, and only its owner can have it meanwhile.
     function loseWallets(uint256 seed) external turn {
         vm.mockCallRevert(address(identities), abi.encodeWithSelector(identities.getAgentWallet.selector), "gone");
         walletsUnknown = true;
         settleAs(Action.Settle, settler, aPurchase(seed, SplitRouter.AuthorizationType.Receive));
-        seed = roll(seed, "second", type(uint256).max);
-        settleAs(Action.SettleCommitted, anAccount(seed), aPurchase(seed, SplitRouter.AuthorizationType.Receive));
-        if (entries.length != 0) _oracleSettle(seed, _anEntry(seed));
+        uint256 second = roll(seed, "second", type(uint256).max);
+        settleAs(Action.SettleCommitted, anAccount(second), aPurchase(second, SplitRouter.AuthorizationType.Receive));
+        for (uint256 i = 0; i < entries.length; ++i) {
+            if (entries[i].settled || clock < entries[i].terms.windowEnd) continue;
+            if (roll(seed, "fallback", 2) == 0) settleFallbackOf(entries[i], stranger);
+            _oracleSettle(seed, entries[i]);
+            break;
+        }
+        _claimForAgent(seed);
         vm.clearMockedCalls();
         walletsUnknown = false;
+    }
+
+    /// @dev By its owner or by a stranger, who can make it go only to whom the registry names.
+    function _claimForAgent(uint256 seed) private {
+        if (waitedFor.length == 0) return;
+        uint256 agentId = waitedFor[roll(seed, "agent", waitedFor.length)];
+        address owner = identities.ownerOf(agentId);
+        address caller = roll(seed, "owner", 3) == 0 ? owner : anAttacker(seed);
+        address payee = walletsUnknown ? owner : payeeOf(agentId);
+        bool expected = waiting[agentId] != 0 && (!walletsUnknown || caller == owner);
+        bytes memory data = abi.encodeCall(escrow.claimForAgent, (agentId));
+        if (!act(Action.ClaimForAgent, caller, address(escrow), data, expected)) return;
+        credit(payee, waiting[agentId]);
+        waiting[agentId] = 0;
+    }
+
+    function claimForAgent(uint256 seed) external turn {
+        _claimForAgent(seed);
     }
 
     /// @dev A pause that may last longer than the oracle has time: nobody loses by it.
@@ -343,6 +368,11 @@ abstract contract Handlers is Trade {
         act(Action.CollectFees, stranger, address(escrow), abi.encodeCall(escrow.collectFees, ()), true);
         credit(treasury, fees);
         fees = 0;
+        for (uint256 i = 0; i < waitedFor.length; ++i) {
+            if (waiting[waitedFor[i]] != 0) escrow.claimForAgent(waitedFor[i]);
+            credit(payeeOf(waitedFor[i]), waiting[waitedFor[i]]);
+            waiting[waitedFor[i]] = 0;
+        }
         for (uint256 i = 0; i < accounts.length; ++i) {
             if (router.claimable(accounts[i]) != 0) router.claim(accounts[i]);
             if (escrow.claimable(accounts[i]) != 0) escrow.claim(accounts[i]);

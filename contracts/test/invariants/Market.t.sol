@@ -37,7 +37,8 @@ contract MarketHandler is Handlers {}
 ///     what another ran. An owner who gets it back untouched finds it as it was.
 /// 11. A purchase can be reviewed once, by the owner of the agent that bought, on the escrow in which it lies, also when that escrow has
 ///     been replaced; no other contract stands in for it.
-/// 12. An identity registry that stops telling wallets keeps nobody from buying or from being paid.
+/// 12. An identity registry that stops telling wallets locks no money and sends it to nobody else: nobody buys, and what an agent is
+///     due waits for it. What waits is part of what the escrow owes, to the unit.
 /// 13. At the end everybody can be paid: with all obstacles lifted, nothing is left but what was given away.
 ///
 /// `Books` keeps the second set of books and the checks, `Actors` has the people, `Surroundings` time, merchants and the token's issuer,
@@ -74,6 +75,7 @@ contract MarketInvariants is StdInvariant, Cheats {
             handler.publish.selector,
             handler.collectFees.selector,
             handler.claim.selector,
+            handler.claimForAgent.selector,
             handler.donate.selector,
             handler.buyAsAttacker.selector,
             handler.buyInAnothersName.selector,
@@ -115,7 +117,7 @@ contract MarketInvariants is StdInvariant, Cheats {
         for (uint256 i = 0; i < uint256(Books.Action.Attack); ++i) {
             assertGt(handler.successes(i), 0, string.concat("never succeeded: action ", vm.toString(i)));
         }
-        Books.Action[14] memory guarded = [
+        Books.Action[15] memory guarded = [
             Books.Action.Settle,
             Books.Action.SettleCommitted,
             Books.Action.SettleInBatch,
@@ -129,22 +131,25 @@ contract MarketInvariants is StdInvariant, Cheats {
             Books.Action.ReleaseInBatch,
             Books.Action.OracleSettleInBatch,
             Books.Action.Fallback,
+            Books.Action.ClaimForAgent,
             Books.Action.Attack
         ];
         for (uint256 i = 0; i < guarded.length; ++i) {
             uint256 action = uint256(guarded[i]);
             assertGt(handler.refusals(action), 0, string.concat("never refused: action ", vm.toString(action)));
         }
-        bytes4[12] memory reasons = [
+        bytes4[14] memory reasons = [
             ISplitRouterErrors.PriceTooLow.selector,
             ISplitRouterErrors.NotTheBuyersAgent.selector,
             ISplitRouterErrors.SelfReferral.selector,
+            ISplitRouterErrors.RegistryUnreadable.selector,
             Pausable.EnforcedPause.selector,
             ICommissionEscrowErrors.FallbackTooEarly.selector,
             ICommissionEscrowErrors.NotBound.selector,
             ICommissionEscrowErrors.TermsMismatch.selector,
             ICommissionEscrowErrors.AlreadySettled.selector,
             ICommissionEscrowErrors.OnlySelf.selector,
+            ICommissionEscrowErrors.AgentNotPayable.selector,
             MerchantRegistry.MerchantNotActive.selector,
             ReviewRegistry.UnknownEscrow.selector,
             AddressRegistry.OwnerRequired.selector

@@ -214,6 +214,24 @@ contract SettleTest is RouterTest {
         );
     }
 
+    /// @dev Nobody can tell then whom to pay, nor whether the payer refers itself: the money stays with the payer.
+    function test_reverts_whenTheRegistryDoesNotAnswer() public {
+        bytes memory refusal = abi.encodeWithSelector(ISplitRouterErrors.RegistryUnreadable.selector, reviewerAgentId);
+        bytes4[2] memory questions = [identities.getAgentWallet.selector, identities.ownerOf.selector];
+        vm.prank(reviewer.addr);
+        identities.unsetAgentWallet(reviewerAgentId);
+        for (uint256 i = 0; i < questions.length; ++i) {
+            vm.mockCallRevert(address(identities), abi.encodeWithSelector(questions[i]), "");
+            assertRefused(purchaseOf(buyer), refusal);
+            assertRefused(stranger, signCommitted(buyer, PRICE, attribution()), refusal);
+            vm.mockCall(address(identities), abi.encodeWithSelector(questions[i]), "");
+            assertRefused(purchaseOf(buyer), refusal);
+            vm.clearMockedCalls();
+        }
+        settle(purchaseOf(buyer));
+        assertSplit(buyer.addr);
+    }
+
     function test_reverts_whenThePayerWouldBePaidAsTheReviewer() public {
         SplitRouter.Attribution memory attributed = attribution();
         attributed.reviewerAgentId = buyerAgentId;

@@ -100,6 +100,18 @@ contract SettleBatchTest is RouterTest {
         assertFalse(isSplit(batch[1]));
     }
 
+    /// @dev The dearest purchase of an account without code: every storage word is new, and no payout is taken.
+    function test_succeeds_whenTheTokenRefusesEveryPayoutOfTheFirstSale() public {
+        blockAccount(merchant.addr);
+        blockAccount(reviewer.addr);
+        SplitRouter.Purchase[] memory batch = new SplitRouter.Purchase[](1);
+        batch[0] = signCommitted(buyer, PRICE, attribution());
+        settleBatch(stranger, batch);
+        assertTrue(isSplit(batch[0]));
+        assertEq(router.claimable(merchant.addr), MERCHANT_NET);
+        assertEq(router.claimable(reviewer.addr), IMMEDIATE);
+    }
+
     /// @dev 64 payers who all burn whatever they get cannot make a batch fail that was sent with the most gas a transaction may have.
     function test_succeeds_belowTheLimitOfATransactionWhenEveryWalletBurnsAllGas() public {
         Wallet memory greedy = Wallet(address(new GreedyWallet()), makeWallet("stranger").key);

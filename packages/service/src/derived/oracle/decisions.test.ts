@@ -1,6 +1,6 @@
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import { commissionEscrowAbi } from '@referrer/protocol/abi'
-import { decodeFunctionData, numberToHex } from 'viem'
+import { decodeFunctionData, encodeFunctionResult, type Hex, numberToHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Chain, Context } from '../../kit/context.ts'
@@ -23,6 +23,9 @@ const BUYER = 5
 let database: TestDatabase
 let chainId = 0
 let clock: { now: number; head: number }
+/** Reviewers that the identity registry does not tell how to pay. */
+let unreadable: Set<bigint>
+let warnings: unknown[][]
 let context: Context
 let withoutKey: Context
 
@@ -33,17 +36,32 @@ afterAll(() => database.drop())
 beforeEach(() => {
   chainId += 1
   clock = { now: WINDOW_END + 1_000, head: WINDOW_END - 1_000 }
+  unreadable = new Set()
+  warnings = []
   const rpc = {
-    request: async () => ({ number: '0x64', timestamp: numberToHex(Math.floor(clock.head / 1_000)) }),
+    request: async (method: string, [call]: [{ data: Hex }]) =>
+      method === 'eth_call'
+        ? areReadable(call.data)
+        : { number: '0x64', timestamp: numberToHex(Math.floor(clock.head / 1_000)) },
   }
+  const log = { warn: (...line: unknown[]) => warnings.push(line) }
   const chain = { config: { chainId }, rpc } as unknown as Chain
-  const common = { sql: database.sql, clock: () => clock.now, chains: new Map([[chainId, chain]]) }
+  const common = { sql: database.sql, clock: () => clock.now, log, chains: new Map([[chainId, chain]]) }
   context = { ...common, config: { oracle: { address: privateKeyToAddress(KEY) } } } as unknown as Context
   withoutKey = { ...common, config: {} } as unknown as Context
 })
 
+/** The answer of an escrow contract. */
+function areReadable(data: Hex): Hex {
+  const { functionName, args } = decodeFunctionData({ abi: commissionEscrowAbi, data })
+  if (functionName !== 'areReadable') throw new Error(`${functionName} was not to be asked`)
+  const result = args[0].map((agentId) => !unreadable.has(agentId))
+  return encodeFunctionResult({ abi: commissionEscrowAbi, functionName, result })
+}
+
 interface Bought {
   escrowId: number
+  reviewer?: number
   buyer?: number | null
   reviewId?: number
   heldBack?: number
@@ -51,11 +69,23 @@ interface Bought {
 }
 
 async function buy(...purchases: Bought[]): Promise<void> {
-  const rows = purchases.map(({ escrowId, buyer = BUYER, reviewId = 1, heldBack = 40, cashback = 10 }) => ({
+  const rows = purchases.map((bought) => rowOf(bought))
+  await asIndexer(database.sql, (tx) => tx`INSERT INTO chain.escrows ${tx(rows)}`)
+}
+
+function rowOf({
+  escrowId,
+  reviewer = 1,
+  buyer = BUYER,
+  reviewId = 1,
+  heldBack = 40,
+  cashback = 10,
+}: Bought) {
+  return {
     chain_id: chainId,
     contract: account(1),
     escrow_id: escrowId,
-    reviewer_agent_id: 1,
+    reviewer_agent_id: reviewer,
     buyer_agent_id: buyer,
     payer: account(escrowId),
     nonce: bytes32(escrowId),
@@ -70,8 +100,7 @@ async function buy(...purchases: Bought[]): Promise<void> {
     window_end: new Date(WINDOW_END),
     deposited_at: new Date(WINDOW_END - 60 * 24 * 60 * MINUTE),
     transaction_hash: bytes32(escrowId),
-  }))
-  await asIndexer(database.sql, (tx) => tx`INSERT INTO chain.escrows ${tx(rows)}`)
+  }
 }
 
 /** A published review that pledges a tenth of its commission; with `of`, by the buyer of that purchase. */
@@ -437,6 +466,33 @@ it('waits, for so long as nobody else may settle, until what changed has been fo
   clock.head = WINDOW_END + 8 * 24 * 60 * MINUTE
   await run(settleEscrows)
   expect(await decided()).toEqual(['1 settle 1'])
+})
+
+it('waits, for so long as nobody else may settle, until the registry tells how the reviewer is paid', async () => {
+  await buy({ escrowId: 1, reviewer: 1 }, { escrowId: 2, reviewer: 2 })
+  clock.head = WINDOW_END
+  unreadable.add(1n)
+  await run(settleEscrows)
+  expect(await decided()).toEqual(['2 settle 1'])
+  expect(warnings).toEqual([
+    [
+      { chain: chainId, escrows: 1, agents: ['1'] },
+      'settlements wait: the identity registry does not tell whom to pay',
+    ],
+  ])
+  unreadable.clear()
+  await run(settleEscrows)
+  expect(await decided()).toEqual(['1 settle 1', '2 settle 1'])
+
+  await buy({ escrowId: 3, reviewer: 3 })
+  unreadable.add(3n)
+  clock.head = WINDOW_END + 8 * 24 * 60 * MINUTE - 1_000
+  await run(settleEscrows)
+  expect(await decided()).toEqual(['1 settle 1', '2 settle 1'])
+  // The contract keeps the reviewer's part for it. The fallback would give it to the treasury.
+  clock.head += 1_000
+  await run(settleEscrows)
+  expect(await decided()).toEqual(['1 settle 1', '2 settle 1', '3 settle 1'])
 })
 
 it('is decided anew when the key it was to be sent with is not the oracle’s any more', async () => {

@@ -1,5 +1,5 @@
 // Escrows are settled after their window has ended, from what the records then say about the review and the buyer.
-import type { Transaction } from '@referrer/database'
+import type { Queryable } from '@referrer/database'
 import { type Address, type Hex, hexToBigInt } from 'viem'
 import type { Chain, Context } from '../../kit/context.ts'
 import { time, whole } from '../../kit/json-values.ts'
@@ -15,10 +15,11 @@ import {
   mayDecide,
   undecided,
 } from './decisions-store.ts'
+import { readPayees } from './payees.ts'
 
 const PAGE = 200
 /**
- * The longest time that a dispute or a backlog delays a settlement. It is shorter than the time after which anybody
+ * The longest time that a dispute, a backlog or the identity registry delays a settlement. It is shorter than the time after which anybody
  * may call the contract's fallback, which would take everything from the reviewer.
  */
 const LONGEST_DELAY_SECONDS = 8 * 86_400
@@ -39,6 +40,8 @@ export async function readHead({ rpc }: Chain): Promise<Head> {
 type Due = Undecided & {
   /** No transaction is under way, and no dispute or backlog delays the settlement. */
   may_decide: boolean
+  /** Waiting longer would leave the escrow to the fallback. */
+  is_urgent: boolean
   /** Outcome for the review that led to the purchase; null: it is not on-chain. */
   comparison_outcome: string | null
   /** An admin's decision of a dispute. */
@@ -51,35 +54,46 @@ export type SettleCursor = Pick<Due, 'window_end' | 'escrow_id' | 'contract'>
  * Settles one page of the escrows that are due, oldest first. Returns the cursor of the next page; undefined: this
  * was the last.
  */
-export function settleDue(
-  context: Pick<Context, 'sql' | 'clock'>,
+export async function settleDue(
+  context: Pick<Context, 'sql' | 'clock' | 'log'>,
   chain: Chain,
   { from, head }: { from: Address; head: Head },
   after: SettleCursor | undefined,
 ): Promise<SettleCursor | undefined> {
   const { chainId } = chain.config
-  const now = new Date(context.clock())
+  const due = { from, now: new Date(context.clock()), head, after }
+  // The nodes are asked before the lock is taken. What changes in between waits for the next run.
+  const seen = (await findDue(context.sql, chainId, due)).filter(({ may_decide }) => may_decide)
+  const isPayable = await readPayees(chain, seen)
+  const waiting = seen.filter((escrow) => !isPayable(escrow) && !escrow.is_urgent)
+  if (waiting.length > 0) {
+    const agents = [...new Set(waiting.map(({ reviewer_agent_id }) => `${reviewer_agent_id}`))].slice(0, 10)
+    context.log.warn(
+      { chain: chainId, escrows: waiting.length, agents },
+      'settlements wait: the identity registry does not tell whom to pay',
+    )
+  }
   return context.sql.begin(async (tx) => {
     await lockDecisions(tx, chainId)
-    const page = await findDue(tx, chainId, { from, now, head, after })
-    const ready = page.filter(({ may_decide }) => may_decide)
+    const page = await findDue(tx, chainId, due)
+    const ready = page.filter((escrow) => escrow.may_decide && (isPayable(escrow) || escrow.is_urgent))
     const withoutVotes = await votesMissing(tx, chainId, ready)
     const decisions = ready.map((escrow) => decisionOf(escrow, head, withoutVotes.has(nameOf(escrow))))
-    await enterDecisions(tx, chain, { from, now }, decisions)
+    await enterDecisions(tx, chain, due, decisions)
     return page.length === PAGE ? page.at(-1) : undefined
   })
 }
 
 /** Escrows that hold money, whose window has ended both by the newest block and by the indexer's checkpoint. */
 function findDue(
-  tx: Transaction,
+  tx: Queryable,
   chainId: number,
   { head, after, ...by }: By & { head: Head; after: SettleCursor | undefined },
 ): Promise<Due[]> {
   return tx<Due[]>`
     SELECT ${undecided(tx, chainId)}, review.comparison_outcome, review.upheld,
-      ${mayDecide(tx, chainId, by)} AND (
-        e.window_end + ${LONGEST_DELAY_SECONDS} * interval '1 second' <= ${head.time}
+      urgent.is_urgent, ${mayDecide(tx, chainId, by)} AND (
+        urgent.is_urgent
         OR review.comparison_outcome IS DISTINCT FROM 'disputed' AND NOT backlog.is_long AND NOT EXISTS (
           SELECT FROM market.comparisons_under_way AS u
           WHERE u.chain_id = ${chainId} AND u.merchant_id = e.merchant_id AND u.product_id = e.product_id)) AS may_decide
@@ -90,6 +104,8 @@ function findDue(
         ${after ? tx`AND (window_end, escrow_id, contract) > (${after.window_end}, ${after.escrow_id}, ${after.contract})` : tx``}
       ORDER BY window_end, escrow_id, contract LIMIT ${PAGE}
     ) AS e
+    CROSS JOIN LATERAL (
+      SELECT e.window_end + ${LONGEST_DELAY_SECONDS} * interval '1 second' <= ${head.time} AS is_urgent) AS urgent
     CROSS JOIN (
       SELECT count(*) = ${BACKLOG} AS is_long
       FROM (SELECT FROM market.pending_changes WHERE chain_id = ${chainId} LIMIT ${BACKLOG}) AS changes) AS backlog
