@@ -22,6 +22,7 @@ const FOR_GOOD: Record<string, string> = {
 }
 const NO_SETTLER = 'this facilitator may not settle; its operator has to grant its role'
 const FOR_NOW: Record<string, string> = {
+  RegistryUnreadable: 'the identity registry does not answer; try again later',
   EnforcedPause: 'payments are paused; try again later',
   AccessControlUnauthorizedAccount: NO_SETTLER,
   // Only an account without the settler's role needs a nonce that commits to the purchase.

@@ -102,6 +102,7 @@ describe('a settlement whose block is gone', () => {
   it('fails when its payer has cancelled it in the block that came instead', async () => {
     const { buyer, body } = await payment()
     await reorganise([body], { deed: await cancellation(m, buyer, body) })
+    await m.chain.client.mine({ blocks: CONFIRMATIONS })
     await eventually(() => standing(body)).toMatchObject({ status: 'failed', transaction: null })
     expect(await m.balanceOf(buyer.address)).toBe(2n * PRICE)
     expect(await settle(body)).toMatchObject({ success: false, errorReason: 'invalid_payment' })
