@@ -79,7 +79,6 @@ describe('the tools', () => {
         'mirror_review',
         'get_wallet_status',
         'setup',
-        'confirm_chat',
       ].sort(),
     )
     for (const { description, inputSchema, outputSchema, annotations } of tools) {

@@ -64,7 +64,7 @@ describe('the signature of a GET', () => {
     const answer = await say('/buy weather')
     expect(answer).toMatch(NOTICES_ONLY)
     expect(answer).toMatch(PAGE)
-    expect(answer).toContain('confirm_chat')
+    expect(answer).toContain('link_messenger')
     expect(await mayBuy()).toBe(false)
   })
 
@@ -143,7 +143,10 @@ describe('the body and the signature of another POST', () => {
     ]) {
       expect(await m.call('POST', START, { as: owner.owner, body }), JSON.stringify(body)).toMatchObject({
         status: 401,
-        body: { error: 'unauthorized', detail: expect.stringContaining(JSON.stringify(naming('POST', START))) },
+        body: {
+          error: 'unauthorized',
+          detail: expect.stringContaining(JSON.stringify(naming('POST', START))),
+        },
       })
     }
   })

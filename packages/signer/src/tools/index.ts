@@ -2,7 +2,6 @@ import type { Tool } from '../tool.ts'
 import { bindEscrow } from './bind.ts'
 import { buyProduct } from './buy.ts'
 import { signCharge } from './charge.ts'
-import { confirmChat } from './confirm-chat.ts'
 import { updateReviewContent } from './edit.ts'
 import { mirrorReviewTool } from './mirror.ts'
 import { payForProduct } from './pay.ts'
@@ -27,5 +26,4 @@ export const tools: readonly Tool[] = [
   mirrorReviewTool,
   ...signTools,
   signCharge,
-  confirmChat,
 ]

@@ -47,7 +47,7 @@ const buyersOf = async ({ context, chat }: Asked): Promise<Address[]> =>
 async function noticesOnly({ context, chat }: Asked): Promise<Message> {
   const { url } = await mintForChat(context, chat)
   return {
-    text: `This chat gets messages only. To ask for purchases here, open this page and confirm it with your wallet:\n\n${url}\n\nOr let your signer do it: confirm_chat with the code at the end of that address.`,
+    text: `This chat gets messages only. To ask for purchases here, open this page and confirm it with your wallet:\n\n${url}\n\nOr ask your agent for link_messenger, which its signer signs, and open the link that it gives you.`,
   }
 }
 
