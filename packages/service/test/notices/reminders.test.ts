@@ -158,7 +158,10 @@ describe('reminders', () => {
     expect(told(chat)).toEqual([])
     await goTo(world, other, 14.01)
     await sendAll(world)
-    expect([told(), told(chat)]).toEqual([[PING, UNLINKED], [REMINDER, REMINDER]])
+    expect([told(), told(chat)]).toEqual([
+      [PING, UNLINKED],
+      [REMINDER, REMINDER],
+    ])
     await goTo(world, deposit, 14.02)
     await sendAll(world)
     expect(told(chat)).toHaveLength(2)
