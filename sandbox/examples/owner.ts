@@ -19,10 +19,10 @@ await service.post(owner, '/v1/spending-limits', {
 })
 console.log(`${owner.address} may spend ${usdc(perPurchase)} for one purchase and ${usdc(daily)} a day`)
 
-const { code } = await service.post<{ code: string }>(owner, '/v1/messenger/link/start')
-console.log(`now open this page and press the button:\n  ${state.chatUrl}/?start=${code}#person=buyer`)
-// A signature counts once: what is asked again and again is asked in a session.
+// A signature counts once, and does not say what for: what is asked again and again, or lets a chat buy, is asked in a session.
 const session = await service.signIn(owner)
+const { code } = await service.postWith<{ code: string }>(session, '/v1/messenger/link/start')
+console.log(`now open this page and press the button:\n  ${state.chatUrl}/?start=${code}#person=buyer`)
 const readStatus = () => service.postWith<Status>(session, '/v1/messenger/link/status')
 const { messenger_username } = await waitFor('the chat', readStatus, ({ linked }) => linked)
 console.log(`linked to the chat of @${messenger_username}. Try there: /buy when does the sun set`)

@@ -1,4 +1,5 @@
 // One request: its URL, its credentials, repetitions where they are safe, and an answer that is what the document says or an error.
+import { RequestSignature } from '@referrer/protocol'
 import { createFinalURL, createQuerySerializer, defaultPathSerializer } from 'openapi-fetch'
 import type { Credentials } from './credentials.ts'
 import { ReferrerError } from './error.ts'
@@ -39,7 +40,7 @@ export function createCall(transport: Transport): Call {
   return async (method, path, { params = {}, body, signal, presented: chosen } = {}) => {
     const verb = method.toUpperCase()
     const route = `${verb} ${path}`
-    const { auth, answers, takesChain } = routeOf(route)
+    const { auth, answers, takesChain, namesItself } = routeOf(route)
     const query = { ...(takesChain && chainId !== undefined && { chain_id: chainId }), ...params.query }
     requirePath(route, params.path)
     const target = createFinalURL(path, {
@@ -48,7 +49,9 @@ export function createCall(transport: Transport): Call {
       querySerializer: serializeQuery,
       pathSerializer: defaultPathSerializer,
     })
-    const text = body === undefined ? undefined : JSON.stringify(body)
+    const naming = namesItself ? nameRequest(url, verb, path, params.path) : undefined
+    const sent = naming ? { ...Object(body), ...naming } : body
+    const text = sent === undefined ? undefined : JSON.stringify(sent)
     const isRepeatable = isIdempotent(verb, path)
     const credentials = transport.credentials()
     let replays = 0
@@ -98,6 +101,12 @@ export function createCall(transport: Transport): Call {
 function routeOf(route: string): (typeof ROUTES)[keyof typeof ROUTES] {
   if (!Object.hasOwn(ROUTES, route)) throw new TypeError(`the market has no route ${route}`)
   return ROUTES[route as keyof typeof ROUTES]
+}
+
+/** What a body says so that its signature is for this request alone. */
+function nameRequest(url: string, method: string, path: string, values: Record<string, unknown> = {}) {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
+  return RequestSignature.nameRequest(url, method, filled)
 }
 
 /** Dots stand for other folders in a URL, encoded or not, and what is empty or missing leads to another route. */

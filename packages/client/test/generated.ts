@@ -13,6 +13,7 @@ interface Schema {
 
 interface Operation {
   security: Record<string, string[]>[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
   parameters?: { name: string; in: string; description: string }[]
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>
 }
@@ -73,7 +74,7 @@ function routesOf(document: Document): string {
   const operations = operationsOf(document)
   const routes = operations.map(({ path, method, operation }) => {
     const takesChain = operation.parameters?.some(({ name, in: at }) => at === 'query' && name === 'chain_id')
-    const fields = `auth: '${authOf(operation)}', answers: '${answerOf(operation)}', takesChain: ${takesChain === true}`
+    const fields = `auth: '${authOf(operation)}', answers: '${answerOf(operation)}', takesChain: ${takesChain === true}, namesItself: ${namesItself(document, operation)}`
     return `  '${method} ${path}': { ${fields} },`
   })
   const listings = operations.flatMap(({ path, operation }) => {
@@ -81,7 +82,7 @@ function routesOf(document: Document): string {
     return listing ? [`  '${path}': ${listing},`] : []
   })
   return `
-/** Who may call a route, what it answers, and whether its query names a chain. */
+/** Who may call a route, what it answers, whether its query names a chain, and whether its body names the request itself. */
 export const ROUTES = {
 ${routes.join('\n')}
 } as const
@@ -91,6 +92,14 @@ export const LISTINGS = {
 ${listings.join('\n')}
 } as const
 `
+}
+
+function namesItself(document: Document, { requestBody }: Operation): boolean {
+  const schema = requestBody?.content['application/json'].schema
+  const fields = schema
+    ? alternativesOf(document, schema).flatMap((one) => Object.keys(one.properties ?? {}))
+    : []
+  return fields.includes('action') && fields.includes('domain')
 }
 
 function authOf({ security }: Operation): string {

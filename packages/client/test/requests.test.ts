@@ -97,6 +97,11 @@ describe('a client with an account', () => {
       },
     })
     expect(await market.delete('/v1/intents/{id}', { params: { path: { id: intent_id } } })).toBeUndefined()
+    // A signature covers neither method nor path nor host, so the body does.
+    expect(JSON.parse(market.asked.at(-1)?.body ?? '')).toEqual({
+      action: `DELETE /v1/intents/${intent_id}`,
+      domain: 'market.test',
+    })
     expect(market.asked.every(isSigned)).toBe(true)
     expect(market.asked.some(hasToken)).toBe(false)
   })

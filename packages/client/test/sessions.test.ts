@@ -24,7 +24,7 @@ const signIns = ({ asked }: TestClient) =>
 const signatures = ({ asked }: TestClient) => asked.filter(({ headers }) => 'x-agent-signature' in headers)
 
 describe('a session', () => {
-  it('stands for the signature from the sign-in on [AUTH-26]', async () => {
+  it('stands for the signature from the sign-in on', async () => {
     const market = clientOf(m, { account: owner })
     const session = await market.signIn()
     expect(Date.parse(session.expires_at)).toBeGreaterThan(Date.now())
@@ -81,7 +81,7 @@ describe('a session', () => {
     expect(signIns(market).length).toBe(1)
   })
 
-  it('ends with the sign-out at the market too, and the account signs again [AUTH-28]', async () => {
+  it('ends with the sign-out at the market too, and the account signs again', async () => {
     const market = clientOf(m, { account: owner })
     const session = await market.signIn()
     await market.signOut()

@@ -157,6 +157,26 @@ export function serialize({ timestamp, signature }: RequestSignature): Record<st
   return { [TIMESTAMP_HEADER]: String(timestamp), [SIGNATURE_HEADER]: signature }
 }
 
+/** A body that says what its signature is for, which covers neither method nor path nor host. */
+export type Naming = { action: string; domain: string }
+
+/**
+ * The body of a request that has none of its own, so that the signature is for this request and for no other. `path` is the one that the
+ * reference shows, with its parameters filled in.
+ *
+ * @example
+ * ```ts
+ * import { RequestSignature } from '@referrer/protocol'
+ *
+ * const naming: RequestSignature.Naming = RequestSignature.nameRequest('https://market.test', 'DELETE', '/v1/intents/7f')
+ * naming // → { action: 'DELETE /v1/intents/7f', domain: 'market.test' }
+ * ```
+ */
+export const nameRequest = (market: string, method: string, path: string): Naming => ({
+  action: `${method} ${path}`,
+  domain: new URL(market).host,
+})
+
 function hashBytes(
   body: Uint8Array | string,
   timestamp: number,

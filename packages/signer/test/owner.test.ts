@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../service/test/http/caller.ts'
 import { type Marketplace, PRICE, startMarketplace } from './marketplace.ts'
 import { startRunner } from './runner.ts'
-import { newStateDir } from './signer.ts'
+import { newStateDir, startSigner } from './signer.ts'
 import { noticed, type OwnMessenger, onTelegram, startOwnMessenger, type Talker } from './talkers.ts'
 
 const SECRET = 'a-secret-of-both-directions'
@@ -81,6 +81,17 @@ describe.each(talkers)('with %s', (name, make) => {
     await post('/v1/spending-limits', { chain_id: m.chainId, daily_cap_usdc: 5_000_000 })
 
     await until(isOffered, 'the product in discovery, with its price')
+    // What has linked it named neither the chat nor the market.
+    const refused = await talker.say('/buy weather')
+    expect(refused.text).toMatch(/^This chat gets messages only/)
+    const signer = await startSigner({ ...place.env, SIGNER_STATE_DIR: stateDir })
+    const { commitment, nonce, expiry } = (await place.mcp.call('link_messenger', { agent_id: agentId }))
+      .structured
+    const { signature } = await signer.must('sign_messenger_link_commitment', { commitment })
+    await signer.close()
+    const signed = { agent_id: agentId, nonce, expiry, agent_sig: signature }
+    const { deep_link } = (await place.mcp.call('link_messenger', signed)).structured
+    expect((await talker.say(`/start ${deep_link.split('=').at(-1)}`)).text).toContain(owner().address)
     const offers = await talker.say('/buy weather')
     expect(offers.text).toMatch(/^1\. Weather: 1 USDC, rank 0\.\d\d\n“/)
     expect(offers.buttons).toEqual(['1'])

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { mintUsdc } from '@referrer/contracts/local'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { must } from '../../service/test/http/caller.ts'
+import { must, naming } from '../../service/test/http/caller.ts'
 import { intentsOf } from '../../service/test/mcp/intents.ts'
 import { type Marketplace, PRICE, startMarketplace } from './marketplace.ts'
 import { type Relay, startRelay, startRunner, type TestRunner } from './runner.ts'
@@ -413,7 +413,8 @@ describe('an intent that its owner withdraws', () => {
       if (headers['payment-signature'] === undefined) return
       place.before = undefined
       const as = place.m.market.accounts.buyer
-      resolve((await place.m.call('DELETE', `/v1/intents/${intentId}`, { as })).status)
+      const path = `/v1/intents/${intentId}`
+      resolve((await place.m.call('DELETE', path, { as, body: naming('DELETE', path) })).status)
     }
     return promise
   }

@@ -1,11 +1,14 @@
 // The server of the page: its files, what happens in the chats as a stream, and what a person does.
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { RequestSignature } from '@referrer/protocol'
 import type { Telegram } from '@referrer/telegram-stand-in'
 import { callerOf } from '../caller.ts'
 import { refusalOf } from './guard.ts'
 import type { Chatter } from './people.ts'
 import { linkCode, shownMessage } from './view.ts'
+
+const CONFIRM = '/v1/messenger/link/confirm'
 
 export interface PageOptions {
   telegram: Telegram
@@ -88,7 +91,8 @@ export function createPage({ telegram, chatters, serviceUrl, chainTime }: PageOp
       const code = asking && linkCode(asking, serviceUrl)
       if (!code) throw new Refusal(404, 'this message does not ask to link a wallet')
       try {
-        return await service.post<object>(account, '/v1/messenger/link/confirm', { code })
+        const naming = RequestSignature.nameRequest(serviceUrl, 'POST', CONFIRM)
+        return await service.post<object>(account, CONFIRM, { code, ...naming })
       } catch (error) {
         throw new Refusal(502, (error as Error).message)
       }

@@ -780,7 +780,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Withdraw a pending intent */
+        /**
+         * Withdraw a pending intent
+         * @description A signed request names itself in the body; with a session there need be none.
+         */
         delete: operations["deleteIntentsById"];
         options?: never;
         head?: never;
@@ -798,7 +801,7 @@ export interface paths {
         put?: never;
         /**
          * Get a code that links the calling wallet to a chat
-         * @description Open deep_link and press Start, or send /start and the code to the bot. The code works once. Codes that were made before stay valid. The wallet then gets purchase confirmations and review reminders in that chat.
+         * @description Open deep_link and press Start, or send /start and the code to the bot. The code works once. Codes that were made before stay valid. The wallet then gets purchase confirmations and review reminders in that chat. Purchases can be asked for in that chat when the request names itself in the body (see `Naming`) or has a session; else it gets notices only, because the signature of any request will do here.
          */
         post: operations["postMessengerLinkStart"];
         delete?: never;
@@ -818,7 +821,7 @@ export interface paths {
         put?: never;
         /**
          * Link the calling wallet to the chat in which a code was made
-         * @description The bot gives such a code when it is sent /start. A wallet that has a chat already is linked to the new one instead.
+         * @description The bot gives such a code when it is sent /start. A wallet that has a chat already is linked to the new one instead. Purchases can be asked for in that chat when the request names itself in the body (see `Naming`) or has a session; else it gets notices only, because the signature of any request will do here.
          */
         post: operations["postMessengerLinkConfirm"];
         delete?: never;
@@ -855,7 +858,7 @@ export interface paths {
         put?: never;
         /**
          * End the link of the calling wallet to its chat
-         * @description The chat then gets no messages about this wallet. The answer is the same when there was no link.
+         * @description The chat is told, and then gets no messages about this wallet. The answer is the same when there was no link.
          */
         post: operations["postMessengerLinkUnlink"];
         delete?: never;
@@ -900,7 +903,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook, with its messages
-         * @description The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.
+         * @description A signed request names itself in the body; with a session there need be none.
          */
         delete: operations["deleteWebhooksById"];
         options?: never;
@@ -959,7 +962,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message now
-         * @description Its type is `webhook.test`. When it is delivered, the webhook is enabled. One that has never been has 20 tests. The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.
+         * @description Its type is `webhook.test`. When it is delivered, the webhook is enabled. One that has never been has 20 tests. A signed request names itself in the body; with a session there need be none.
          */
         post: operations["postWebhooksByIdTest"];
         delete?: never;
@@ -979,7 +982,7 @@ export interface paths {
         put?: never;
         /**
          * Get a new secret
-         * @description For 24 hours messages have two signatures, by the new secret and by the one before. The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.
+         * @description For 24 hours messages have two signatures, by the new secret and by the one before. A signed request names itself in the body; with a session there need be none.
          */
         post: operations["postWebhooksByIdRotate"];
         delete?: never;
@@ -1748,7 +1751,7 @@ export interface paths {
         put?: never;
         /**
          * Open a session
-         * @description With a message of Sign-In with Ethereum (EIP-4361), or, for programs, with a signed request whose body names our host. The token stands for the signer on every route that asks for a signature.
+         * @description With a message of Sign-In with Ethereum (EIP-4361), or, for programs, with a signed request whose body names our host. The token stands for the signer on every route that asks for a signature. A signed request without a body opens one for ten minutes that may only read: it can call every GET of its signer and every POST that changes nothing, and is no admin.
          */
         post: operations["postAuthSession"];
         /** Close the session that the request is made with */
@@ -3390,6 +3393,12 @@ export interface components {
         Intents: {
             intents: components["schemas"]["Intent"][];
         };
+        Naming: {
+            /** @description The method and the path, such as `DELETE /v1/intents/7f`: a signature covers neither. */
+            action: string;
+            /** @description Our host: that of the address that you call. */
+            domain: string;
+        };
         MessengerCode: {
             /** @description Opens the chat with the code. */
             deep_link: string;
@@ -4367,6 +4376,8 @@ export interface components {
                 expires_at: string;
                 /** @description Whether the request was made with it. */
                 is_current: boolean;
+                /** @description Whether a signature over an empty body has opened it. */
+                may_only_read: boolean;
                 /** @description What the program that signed in called itself; may be empty. */
                 user_agent: string;
             }[];
@@ -6056,7 +6067,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Naming"];
+            };
+        };
         responses: {
             /** @description Withdraw a pending intent */
             204: {
@@ -6074,7 +6089,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Naming"];
+            };
+        };
         responses: {
             /** @description Get a code that links the calling wallet to a chat */
             200: {
@@ -6098,6 +6117,8 @@ export interface operations {
             content: {
                 "application/json": {
                     code: string;
+                    action?: string;
+                    domain?: string;
                 };
             };
         };
@@ -6140,7 +6161,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Naming"];
+            };
+        };
         responses: {
             /** @description End the link of the calling wallet to its chat */
             200: {
@@ -6223,13 +6248,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": {
-                    webhook_id: string;
-                    /** @constant */
-                    action: "delete";
-                };
+                "application/json": components["schemas"]["Naming"];
             };
         };
         responses: {
@@ -6316,13 +6337,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": {
-                    webhook_id: string;
-                    /** @constant */
-                    action: "test";
-                };
+                "application/json": components["schemas"]["Naming"];
             };
         };
         responses: {
@@ -6347,13 +6364,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": {
-                    webhook_id: string;
-                    /** @constant */
-                    action: "rotate";
-                };
+                "application/json": components["schemas"]["Naming"];
             };
         };
         responses: {
@@ -7475,7 +7488,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["SignIn"] | components["schemas"]["SignInByRequest"];
             };

@@ -1,7 +1,7 @@
 // Why a payment is not settled, in the words that merchant and buyer read.
 import type { Hash } from 'viem'
 import type { PaymentKey } from '../payment/payment.ts'
-import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
+import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
 import type { ClosedArrival } from './arrival.ts'
 import type { Row } from './store.ts'
 
@@ -24,9 +24,9 @@ export const revertsNow = (why: string) => forNow(why)
 export const noMoneyMoved = (why: string) => new Refused('settle_failed', `${why}; no money moved`)
 
 /** It was sent without effect, and others may have its signature: until its end nobody can say that no money moves. */
-export const usableUntil = (why: string, validBefore: bigint) =>
+export const usableUntil = (why: string, validBefore: bigint, reason: RefusalReason = 'settle_failed') =>
   new Refused(
-    'settle_failed',
+    reason,
     `${why}; the authorisation can still be used until ${validBefore}: send the same payment again, or wait for its end before you pay anew`,
     { pending: true, until: validBefore },
   )

@@ -102,7 +102,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
       const row = await findRow(sql, key)
       if (row?.state !== 'open' || !row.wasSent || row.validBefore === null) return refusal
       if (!(await hasPassed(known(context.chains, key.chainId), row.validBefore)))
-        return usableUntil(refusal.message, row.validBefore)
+        return usableUntil(refusal.message, row.validBefore, refusal.reason)
       return refusal.retryable ? noMoneyMoved(row.message ?? refusal.message) : refusal
     } catch (cause) {
       log.warn({ err: cause }, 'whether a payment can still be used is not known')

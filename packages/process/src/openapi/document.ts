@@ -78,7 +78,7 @@ function describe(operation: Operation, schemas: Json): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
-        required: true,
+        required: !body.safeParse(undefined).success,
         content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } },
       },
     }),

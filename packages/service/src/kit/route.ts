@@ -1,6 +1,6 @@
 // A route is a plain object: its input, who may call it, its answers. The HTTP door serves it and generates the OpenAPI document from it.
 import type { Address } from 'viem'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Config } from './config.ts'
 import type { Chain, Context } from './context.ts'
 
@@ -18,6 +18,8 @@ export interface Call<P, Q, B, A extends Auth> {
   /** The chain of the parameter `chain_id`, or the default chain. */
   chain: Chain
   isChainNamed: boolean
+  /** Whether the caller has named this route: with a session, or in the body that is signed (see `Naming`). */
+  isNamed: boolean
   caller: A extends 'none' | 'console' ? undefined : A extends 'sign-in' ? Address | undefined : Address
   params: P
   query: Q
@@ -63,7 +65,14 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   params?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<P>
   query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
   /** The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. */
-  body?: { schema: z.ZodType<B>; refusal: string }
+  body?: { schema: z.ZodType<B>; refusal: string; isOptional?: true }
+  /**
+   * Left out, a GET changes nothing and everything else does. A session that may only read can call what changes nothing but that session
+   * itself.
+   */
+  changes?: false
+  /** Whether the signature of any request will do: what the body is not known for is ignored, and the operation looks at `isNamed`. */
+  isBare?: true
   /**
    * Where a GET reads: from a replica that has what the caller wrote, which may lag behind what others wrote, or from the primary only: for
    * what money, credentials or the decisions of operators depend on.
@@ -118,6 +127,35 @@ export function accessOf({ method, auth, reads }: Route): 'replica' | 'primary' 
   if (method !== 'GET') return 'write'
   return reads ?? (NEWEST.includes(auth) ? 'primary' : 'replica')
 }
+
+/** Whether calling the route changes anything. */
+export const isChange = ({ method, changes }: Pick<Route, 'method' | 'changes'>): boolean =>
+  method !== 'GET' && changes !== false
+
+/**
+ * What is signed in the body of a request that changes something and has no body of its own: a signature covers body and time alone, so that
+ * of any GET would do otherwise.
+ */
+export const Naming = z
+  .object({
+    action: z.string().meta({
+      about: 'The method and the path, such as `DELETE /v1/intents/7f`: a signature covers neither.',
+      shown: { type: 'string' },
+    }),
+    domain: z
+      .string()
+      .meta({ about: 'Our host: that of the address that you call.', shown: { type: 'string' } }),
+  })
+  .meta({ id: 'Naming' })
+
+const NAMING = { schema: Naming, refusal: 'invalid request', isOptional: true } as const
+
+/** The body that a route takes: its own, or the one that names it. */
+export const bodyOf = (route: Pick<Route, 'auth' | 'method' | 'changes' | 'body'>) =>
+  route.body ?? (route.auth === 'caller' && isChange(route) ? NAMING : undefined)
+
+/** Whether a request without a session has to name the route in its body. */
+export const needsName = (route: Route): boolean => bodyOf(route) === NAMING && !route.isBare
 
 /** Whether a route is a read that needs no authentication. */
 export const isPublic = ({ auth, method }: Route): boolean => auth === 'none' && method === 'GET'

@@ -460,6 +460,16 @@ describe('a button', () => {
     expect(await intents()).toEqual([])
   })
 
+  it('queues nothing after the wallet was linked anew by a signature that names nothing', async () => {
+    const asked = await offered()
+    await say('/unlink')
+    const { code } = await must(m.call('POST', '/v1/messenger/link/start', { as: owner.owner }))
+    await say(`/start ${code}`)
+    expect((await press(asked, 'Buy')).text).toMatch(GONE)
+    expect((await offered()).text).toMatch(/^This chat gets messages only/)
+    expect(await intents()).toEqual([])
+  })
+
   it('queues nothing for an agent that was given away', async () => {
     const other = await newcomer(m)
     const asked = await offered()

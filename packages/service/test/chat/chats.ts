@@ -2,7 +2,7 @@
 import { type Message, type Person, startTelegram, type Telegram } from '@referrer/telegram-stand-in'
 import { type LocalAccount, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { must } from '../http/caller.ts'
+import { must, naming } from '../http/caller.ts'
 import { startTestMarket, type TestMarket } from '../http/market.ts'
 
 export const BOT = 'referrer_test_bot'
@@ -76,7 +76,8 @@ export async function codeInChat(chats: Pick<Chats, 'm'>, person: Person): Promi
 /** A code of this wallet, for the chat. */
 export async function codeOnWeb({ m }: Pick<Chats, 'm'>, owner: LocalAccount): Promise<string> {
   m.clock.aheadMs += BETWEEN_MESSAGES_MS
-  return (await must(m.call('POST', '/v1/messenger/link/start', { as: owner }))).code
+  const path = '/v1/messenger/link/start'
+  return (await must(m.call('POST', path, { as: owner, body: naming('POST', path) }))).code
 }
 
 /** Links a wallet to the chat of a person, by a code of the wallet. */

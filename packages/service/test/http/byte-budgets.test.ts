@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sweepIntents } from '../../src/market/intents/store.ts'
 import { sweepProofs } from '../../src/market/proofs/store.ts'
 import { sweepQuotas } from '../../src/market/quotas/store.ts'
-import { must, sessionOf } from './caller.ts'
+import { must, naming, sessionOf } from './caller.ts'
 import { NO_WORK, productOf, startTestMarket, type TestMarket } from './market.ts'
 
 const KIB = 1_024
@@ -188,6 +188,10 @@ describe('proofs that nobody signs', () => {
 })
 
 describe('intents', () => {
+  const withdraw = (id: string) => {
+    const path = `/v1/intents/${id}`
+    return must(m.call('DELETE', path, { as: owner, body: naming('DELETE', path) }))
+  }
   const link = () => `https://market.test/r/${'A'.repeat(200)}`
   const queue = () =>
     m.call('POST', '/v1/intents', {
@@ -205,7 +209,7 @@ describe('intents', () => {
     let answer = await queue()
     for (; answer.status === 201; answer = await queue()) {
       queued += 1
-      await m.call('DELETE', `/v1/intents/${answer.body.intent_id}`, { as: owner })
+      await withdraw(answer.body.intent_id)
     }
     expect(queued).toBeGreaterThan(2)
     expect(queued).toBeLessThan(8)
@@ -227,7 +231,7 @@ describe('intents', () => {
       (await queue()).body.intent_id,
       (await queue()).body.intent_id,
     ]
-    await m.call('DELETE', `/v1/intents/${withdrawn}`, { as: owner })
+    await withdraw(withdrawn)
     await m.sql`UPDATE market.intents SET status = 'executed', closed_at = now() WHERE intent_id = ${executed}`
     const left = async () =>
       (await m.sql<{ intent_id: string }[]>`SELECT intent_id FROM market.intents`).map((row) => row.intent_id)

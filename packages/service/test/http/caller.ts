@@ -112,6 +112,12 @@ export async function signInMessage(
 /** The body that a program signs to open a session. */
 export const NAMING_US = `{"domain":"${new URL(BASE_URL).host}"}`
 
+/** The body of a request that changes something and has none of its own. */
+export const naming = (method: string, path: string) => ({
+  action: `${method} ${path}`,
+  domain: new URL(BASE_URL).host,
+})
+
 /** The token of a new session. */
 export async function sessionOf(call: Caller, as: LocalAccount): Promise<string> {
   const message = await signInMessage(call, as.address)

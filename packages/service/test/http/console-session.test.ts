@@ -329,6 +329,7 @@ describe('the sessions of a wallet', () => {
         opened_at: new Date(nowMs).toISOString().replace('.000Z', 'Z'),
         expires_at: new Date(nowMs + 3_600_000).toISOString().replace('.000Z', 'Z'),
         is_current: true,
+        may_only_read: false,
         user_agent: expect.any(String),
       },
       expect.objectContaining({

@@ -5,7 +5,7 @@ import { rebuildListings } from '../../src/app/commands/rebuild-listings.ts'
 import { routes } from '../../src/app/routes.ts'
 import { mintForChat } from '../../src/market/messenger/operations.ts'
 import { enableWebhook } from '../../src/market/webhooks/store.ts'
-import { cookieOf, must, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
+import { cookieOf, must, naming, OWN_PAGE, sessionOf, signInMessage } from './caller.ts'
 import { CASHBACK_RATE, pledgeBody, signedBody, VOTES, voteBody } from './commitments.ts'
 import { publishBuyerReview } from './escrows.ts'
 import { buy } from './market.ts'
@@ -62,9 +62,9 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     await enableWebhook(m.sql, webhook_id)
     return webhook_id
   }
-  const ofWebhook = async (which: string, action: string): Promise<Example> => {
-    const webhook_id = await webhookOf()
-    return { path: `/v1/webhooks/${webhook_id}${which}`, as: walletBuyer, body: { webhook_id, action } }
+  const ofWebhook = async (method: string, which = ''): Promise<Example> => {
+    const path = `/v1/webhooks/${await webhookOf()}${which}`
+    return { path, as: walletBuyer, body: naming(method, path) }
   }
   const asAdmin = (path: string): Example => ({ path, token: tokens.admin })
   return {
@@ -163,13 +163,14 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
     'GET /v1/spending-limits': () => asReviewer(`/v1/spending-limits?chain_id=${m.chainId}`),
     'POST /v1/intents': () => ({ path: '/v1/intents', as: reviewer, body: intentBody() }),
     'GET /v1/intents': () => asReviewer(`/v1/intents?agent_id=${reviewerAgentId}`),
-    'DELETE /v1/intents/{id}': async () =>
-      asReviewer(
-        `/v1/intents/${(await must(call('POST', '/v1/intents', { as: reviewer, body: intentBody() }))).intent_id}`,
-      ),
+    'DELETE /v1/intents/{id}': async () => {
+      const { intent_id } = await must(call('POST', '/v1/intents', { as: reviewer, body: intentBody() }))
+      const path = `/v1/intents/${intent_id}`
+      return { path, as: reviewer, body: naming('DELETE', path) }
+    },
     'POST /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer, body: { url: endpointUrl } }),
     'GET /v1/webhooks': () => ({ path: '/v1/webhooks', as: buyer }),
-    'DELETE /v1/webhooks/{id}': () => ofWebhook('', 'delete'),
+    'DELETE /v1/webhooks/{id}': () => ofWebhook('DELETE'),
     'GET /v1/webhooks/{id}/deliveries': async () => ({
       path: `/v1/webhooks/${await webhookOf()}/deliveries?limit=5&offset=1`,
       as: walletBuyer,
@@ -179,8 +180,8 @@ function examplesOf(m: Traded): Record<string, () => Promise<Example> | Example>
       as: walletBuyer,
       body: { since: '2020-01-01T00:00:00Z' },
     }),
-    'POST /v1/webhooks/{id}/test': () => ofWebhook('/test', 'test'),
-    'POST /v1/webhooks/{id}/rotate': () => ofWebhook('/rotate', 'rotate'),
+    'POST /v1/webhooks/{id}/test': () => ofWebhook('POST', '/test'),
+    'POST /v1/webhooks/{id}/rotate': () => ofWebhook('POST', '/rotate'),
     'POST /v1/merchant/register': async () => ({
       path: '/v1/merchant/register',
       as: merchant,

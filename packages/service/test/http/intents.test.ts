@@ -1,7 +1,7 @@
 // The queue of intents over HTTP. What runners do with intents is in test/mcp/intents.test.ts.
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sessionOf } from './caller.ts'
+import { naming, sessionOf } from './caller.ts'
 import { transfer } from './chain.ts'
 import { newAgent, startTestMarket, type TestMarket } from './market.ts'
 
@@ -30,7 +30,8 @@ const draft = (change: object = {}) => ({
 })
 const queue = (change: object = {}, as = owner) => m.call('POST', PATH, { as, body: draft(change) })
 const list = (query = '', as = owner, of = agentId) => m.call('GET', `${PATH}?agent_id=${of}${query}`, { as })
-const withdraw = (id: string, as = owner) => m.call('DELETE', `${PATH}/${id}`, { as })
+const withdraw = (id: string, as = owner) =>
+  m.call('DELETE', `${PATH}/${id}`, { as, body: naming('DELETE', `${PATH}/${decodeURIComponent(id)}`) })
 const refusal = (status: number, error: string) => ({ status, body: { error } })
 
 /** Does the work with the service's clock moved forward. */

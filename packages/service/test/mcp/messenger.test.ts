@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answererOf } from '../../src/doors/chat/answer.ts'
 import { sweepLinks } from '../../src/market/messenger/store.ts'
 import { setAgentWallet } from '../calls.ts'
+import { naming } from '../http/caller.ts'
 import { send } from '../http/chain.ts'
 import { giveToContract, ownedBy } from '../http/contract-wallets.ts'
 import { newAgent, SILENT_BOT, startTestMarket, type TestMarket } from '../http/market.ts'
@@ -229,10 +230,11 @@ describe('without a queue of intents', () => {
   it('the routes of it are not there', async () => {
     const payload = { ref_link: 'https://market.test/r/abc', max_amount: 1, idempotency_key: 'x' }
     const body = { chain_id: m.chainId, agent_id: Number(agentId), type: 'buy_product', payload }
+    const path = `/v1/intents/${'0'.repeat(32)}`
     for (const asked of [
       m.call('POST', '/v1/intents', { as: owner, body }),
       m.call('GET', `/v1/intents?agent_id=${agentId}`, { as: owner }),
-      m.call('DELETE', `/v1/intents/${'0'.repeat(32)}`, { as: owner }),
+      m.call('DELETE', path, { as: owner, body: naming('DELETE', path) }),
     ]) {
       expect(await asked).toMatchObject({ status: 404, body: { error: 'not found' } })
     }

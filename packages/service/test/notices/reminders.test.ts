@@ -34,6 +34,9 @@ beforeEach(async () => {
   buyer = await newLinked(world)
 })
 
+/** The answer to the end of the link. */
+const UNLINKED = 'Unlinked'
+
 const told = (chat = buyer.chat) => toldTo(world.plain, chat)
 const unlink = (of: Person) => must(world.m.call('POST', '/v1/messenger/link/unlink', { as: of.owner }))
 
@@ -149,13 +152,16 @@ describe('reminders', () => {
     const other = await buyThrough(world.m, buyer, world.link)
     await goTo(world, other, 3.01)
     await sendAll(world)
-    expect(told()).toEqual([PING])
+    expect(told()).toEqual([PING, UNLINKED])
     const chat = await linkChat(world, buyer)
     await sendAll(world)
     expect(told(chat)).toEqual([])
     await goTo(world, other, 14.01)
     await sendAll(world)
-    expect([told(), told(chat)]).toEqual([[PING], [REMINDER, REMINDER]])
+    expect([told(), told(chat)]).toEqual([
+      [PING, UNLINKED],
+      [REMINDER, REMINDER],
+    ])
     await goTo(world, deposit, 14.02)
     await sendAll(world)
     expect(told(chat)).toHaveLength(2)

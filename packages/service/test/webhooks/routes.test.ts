@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWebhook } from '../../src/market/webhooks/operations.ts'
-import { must, sessionOf } from '../http/caller.ts'
+import { must, naming, sessionOf } from '../http/caller.ts'
 import { buyThrough, type Person } from '../http/town.ts'
 import { verified } from './receiver.ts'
 import {
@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const make = (body: object, as = person.owner) => world.m.call('POST', '/v1/webhooks', { as, body })
-/** The body of a request that changes a webhook: what is deleted has the path of the webhook itself. */
-const named = (webhook_id: string, path = '') => ({ webhook_id, action: path.slice(1) || 'delete' })
 
-const test = ({ id, owner }: Hook, ask: object = { body: { webhook_id: id, action: 'test' } }) =>
-  world.m.call('POST', `/v1/webhooks/${id}/test`, { as: owner, ...ask })
+const test = ({ id, owner }: Hook) => {
+  const path = `/v1/webhooks/${id}/test`
+  return world.m.call('POST', path, { as: owner, body: naming('POST', path) })
+}
 const UNTESTED = 'not tested yet: give its secret to the endpoint, then POST /v1/webhooks/{id}/test'
 const URL_ERROR = 'url must be an https address of at most 2048 characters on a public host'
 
@@ -76,7 +76,7 @@ describe('a webhook', () => {
     for (const [method, path] of paths) {
       const url = `/v1/webhooks/${id}${path}`
       const bodies: Record<string, object> = { '/replay': { delivery_id: 'msg_1' } }
-      const body = method === 'GET' ? {} : { body: bodies[path] ?? named(id, path) }
+      const body = method === 'GET' ? {} : { body: bodies[path] ?? naming(method, url) }
       expect(await world.m.call(method, url, { as: other.owner, ...body }), url).toMatchObject({
         status: 404,
         body: { error: 'not found' },
@@ -84,7 +84,7 @@ describe('a webhook', () => {
       expect((await world.m.call(method, url, body)).status).toBe(401)
     }
     expect((await must(world.m.call('GET', '/v1/webhooks', { as: other.owner }))).webhooks).toEqual([])
-    const ask = { as: owner, body: named(id) }
+    const ask = { as: owner, body: naming('DELETE', `/v1/webhooks/${id}`) }
     expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, ask)).status).toBe(204)
     expect((await world.m.call('DELETE', `/v1/webhooks/${id}`, ask)).status).toBe(404)
   })
@@ -94,33 +94,32 @@ describe('a webhook', () => {
     const timestamp = Math.floor(Date.now() / 1_000)
     await must(world.m.call('GET', '/v1/webhooks', { as: owner, timestamp }))
     const asked = [
-      ['POST', '/test', 200],
-      ['POST', '/rotate', 200],
-      ['DELETE', '', 204],
+      ['POST', `/v1/webhooks/${id}/test`, 200],
+      ['POST', `/v1/webhooks/${id}/rotate`, 200],
+      ['DELETE', `/v1/webhooks/${id}`, 204],
     ] as const
-    for (const [method, which] of asked) {
+    for (const [method, url] of asked) {
       // Each client may ask five times a second.
       world.m.clock.aheadMs += 1_000
-      const url = `/v1/webhooks/${id}${which}`
-      expect(await world.m.call(method, url, { as: owner, timestamp }), url).toMatchObject({
-        status: 400,
-        body: { error: 'invalid request' },
-      })
-      for (const another of asked.filter((one) => one[1] !== which)) {
-        const body = named(id, another[1])
-        expect((await world.m.call(method, url, { as: owner, body })).body.error).toBe('invalid request')
+      const own = naming(method, url)
+      const wrong = [
+        ...asked.filter(([, other]) => other !== url).map(([other, path]) => naming(other, path)),
+        naming(method, url.replace(id, `wh_${'0'.repeat(32)}`)),
+        { ...own, domain: 'other.test' },
+      ]
+      const refused = {
+        status: 401,
+        body: { error: 'unauthorized', detail: expect.stringContaining(own.action) },
       }
-      const other = { as: owner, body: named(`wh_${'0'.repeat(32)}`, which) }
-      expect(await world.m.call(method, url, other), url).toMatchObject({
-        status: 400,
-        body: { error: 'webhook_id must be that of the path' },
-      })
+      expect(await world.m.call(method, url, { as: owner, timestamp }), url).toMatchObject(refused)
+      for (const body of wrong)
+        expect(await world.m.call(method, url, { as: owner, body })).toMatchObject(refused)
     }
     expect(world.receiver.at(path)).toEqual([])
     world.m.clock.aheadMs += 1_000
-    for (const [method, which, status] of asked) {
-      const ask = { as: owner, body: named(id, which) }
-      expect((await world.m.call(method, `/v1/webhooks/${id}${which}`, ask)).status).toBe(status)
+    for (const [method, url, status] of asked) {
+      const ask = { as: owner, body: naming(method, url) }
+      expect((await world.m.call(method, url, ask)).status).toBe(status)
     }
   })
 

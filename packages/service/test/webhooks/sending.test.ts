@@ -6,7 +6,7 @@ import { runAlone, until } from '../../src/machinery/workers/testing.ts'
 import { dropTexts, MOST_WAITING, sweepDeliveries } from '../../src/market/webhooks/deliveries.ts'
 import { post } from '../../src/market/webhooks/post.ts'
 import { sweepWebhooks } from '../../src/market/webhooks/store.ts'
-import { must } from '../http/caller.ts'
+import { must, naming } from '../http/caller.ts'
 import { buyThrough, type Person } from '../http/town.ts'
 import { mineBlocks, startReplica } from '../oracle/world.ts'
 import { verified } from './receiver.ts'
@@ -206,7 +206,7 @@ describe('a webhook', () => {
     const test = () =>
       world.m.call('POST', `/v1/webhooks/${hook.id}/test`, {
         as: hook.owner,
-        body: { webhook_id: hook.id, action: 'test' },
+        body: naming('POST', `/v1/webhooks/${hook.id}/test`),
       })
     world.receiver.answer(hook.path, { status: 503, body: 'not yet' })
     expect((await test()).body).toEqual({ delivered: false, last_status: 503, last_answer: 'not yet' })
@@ -421,7 +421,7 @@ describe('a secret', () => {
     const { secret } = await must(
       world.m.call('POST', `/v1/webhooks/${hook.id}/rotate`, {
         as: hook.owner,
-        body: { webhook_id: hook.id, action: 'rotate' },
+        body: naming('POST', `/v1/webhooks/${hook.id}/rotate`),
       }),
     )
     expect(secret).not.toBe(hook.secret)

@@ -59,14 +59,12 @@ function signInOf(
   headers: IncomingHttpHeaders,
   nowMs: number,
 ): RequestSignature.RequestSignature | undefined {
-  const signed = isSigned(headers) ? signatureOf(headers, nowMs) : undefined
+  if (isSigned(headers)) return signatureOf(headers, nowMs)
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (!hasBody) {
-    throw new Unauthenticated(
-      'sign in with a message of EIP-4361 and a nonce of /v1/auth/nonce, or sign a request with the body {"domain": "<our host>"}',
-    )
-  }
-  return signed
+  if (hasBody) return undefined
+  throw new Unauthenticated(
+    'sign in with a message of EIP-4361 and a nonce of /v1/auth/nonce, or sign a request: with the body {"domain": "<our host>"}, or with none to read only',
+  )
 }
 
 function signatureOf(headers: IncomingHttpHeaders, nowMs: number): RequestSignature.RequestSignature {
@@ -111,7 +109,7 @@ export async function identify(
   if (!READS.has(request.method) && !(await guardOf(context)(signer, credentials.timestamp, request))) {
     throw new Unauthenticated('replayed request')
   }
-  return { address: signer, chainId: undefined }
+  return { address: signer, chainId: undefined, mayOnlyRead: false }
 }
 
 const EMPTY = Buffer.alloc(0)

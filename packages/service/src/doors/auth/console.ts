@@ -63,6 +63,6 @@ export const consoleRoutes: Route[] = [
 const shown = ({ config }: Context, session: Omit<Session, 'token'> | undefined) => ({
   address: session?.address ?? null,
   expires_at: session ? time(session.expiresAt) : null,
-  is_admin: session !== undefined && config.adminAddresses.has(session.address),
+  is_admin: session !== undefined && !session.mayOnlyRead && config.adminAddresses.has(session.address),
   is_sandbox: hasAccounts(config),
 })

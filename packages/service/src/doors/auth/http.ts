@@ -51,6 +51,7 @@ const Sessions = z
         opened_at: momentShown,
         expires_at: momentShown,
         is_current: z.boolean().meta({ about: 'Whether the request was made with it.' }),
+        may_only_read: z.boolean().meta({ about: 'Whether a signature over an empty body has opened it.' }),
         user_agent: z
           .string()
           .meta({ about: 'What the program that signed in called itself; may be empty.' }),
@@ -78,14 +79,14 @@ export const authRoutes: Route[] = [
     tag: 'Sessions',
     summary: 'Open a session',
     about:
-      'With a message of Sign-In with Ethereum (EIP-4361), or, for programs, with a signed request whose body names our host. The token stands for the signer on every route that asks for a signature.',
+      'With a message of Sign-In with Ethereum (EIP-4361), or, for programs, with a signed request whose body names our host. The token stands for the signer on every route that asks for a signature. A signed request without a body opens one for ten minutes that may only read: it can call every GET of its signer and every POST that changes nothing, and is no admin.',
     auth: 'sign-in',
-    body: { schema: z.union([SignIn, SignedRequest]), refusal: 'invalid request' },
+    body: { schema: z.union([SignIn, SignedRequest]), refusal: 'invalid request', isOptional: true },
     response: Session,
     async handle({ context, caller, client, userAgent, body }) {
       const { token, expiresAt } =
-        'domain' in body
-          ? await signInByRequest(context, caller, { domain: body.domain, userAgent })
+        body === undefined || 'domain' in body
+          ? await signInByRequest(context, caller, { domain: body?.domain, userAgent })
           : await signIn(context, body, { client, userAgent })
       return { token, expires_at: time(expiresAt) }
     },
@@ -96,6 +97,7 @@ export const authRoutes: Route[] = [
     tag: 'Sessions',
     summary: 'Close the session that the request is made with',
     auth: 'session',
+    changes: false,
     status: 204,
     async handle({ context, token = '' }) {
       await closeSession(context, token)
@@ -117,6 +119,7 @@ export const authRoutes: Route[] = [
         opened_at: time(opened_at),
         expires_at: time(expires_at),
         is_current: row.is_current,
+        may_only_read: row.may_only_read,
         user_agent: row.user_agent,
       }))
       return { sessions }

@@ -16,6 +16,7 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest()
 export interface Session {
   token: string
   address: Address
+  mayOnlyRead: boolean
   expiresAt: Date
 }
 
@@ -29,7 +30,12 @@ export interface Holder {
    * Set for contract wallets: the session is valid on this chain only, because the address may belong to somebody else on another chain.
    */
   chainId: number | undefined
+  /** Of a session that was opened by a signature that names nothing. */
+  mayOnlyRead: boolean
 }
+
+/** Lifetime of a session that may only read, where that of others is not shorter. */
+const READING_SECONDS = 600
 
 /** A credential that may open one session only. */
 interface Once {
@@ -40,19 +46,20 @@ interface Once {
 /** Opens a session; returns undefined when the credential `once` was used before. Of concurrent calls, on any replica, one wins. */
 export async function openSession(
   { sql, clock, config }: Context,
-  { address: caller, chainId }: Holder,
+  { address: caller, chainId, mayOnlyRead }: Holder,
   { userAgent = '', once }: { userAgent?: string | undefined; once?: Once } = {},
 ): Promise<Session | undefined> {
   const token = randomBytes(32).toString('base64url')
-  const seconds = config.adminAddresses.has(caller) ? config.adminSessionSeconds : config.sessionSeconds
+  const fullSeconds = config.adminAddresses.has(caller) ? config.adminSessionSeconds : config.sessionSeconds
+  const seconds = mayOnlyRead ? Math.min(READING_SECONDS, fullSeconds) : fullSeconds
   const openedAt = new Date(clock())
   const expiresAt = new Date(openedAt.getTime() + seconds * 1_000)
   const { count } = await sql`
     WITH first AS (${once ? remember(sql, once) : sql`SELECT`})
-    INSERT INTO market.sessions (token_hash, address, chain_id, opened_at, expires_at, user_agent)
-    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${openedAt}::timestamptz, ${expiresAt}::timestamptz,
-      ${userAgent.slice(0, LONGEST_USER_AGENT)} FROM first`
-  return count === 1 ? { token, address: caller, expiresAt } : undefined
+    INSERT INTO market.sessions (token_hash, address, chain_id, may_only_read, opened_at, expires_at, user_agent)
+    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${mayOnlyRead}::boolean, ${openedAt}::timestamptz,
+      ${expiresAt}::timestamptz, ${userAgent.slice(0, LONGEST_USER_AGENT)} FROM first`
+  return count === 1 ? { token, address: caller, mayOnlyRead, expiresAt } : undefined
 }
 
 const remember = (sql: Queryable, { digest, forgetAt }: Once) => sql`
@@ -67,17 +74,29 @@ export async function sessionOf(
   const row = await read(context)(hashOf(token))
   if (!row || row.expires_at.getTime() <= context.clock()) return undefined
   const chainId = row.chain_id === null ? undefined : Number(row.chain_id)
-  return { address: address(context.recovery, row.address), chainId, expiresAt: row.expires_at }
+  return {
+    address: address(context.recovery, row.address),
+    chainId,
+    mayOnlyRead: row.may_only_read,
+    expiresAt: row.expires_at,
+  }
 }
 
-type HolderRow = { token_hash: Buffer; address: Buffer; chain_id: bigint | null; expires_at: Date }
+type HolderRow = {
+  token_hash: Buffer
+  address: Buffer
+  chain_id: bigint | null
+  may_only_read: boolean
+  expires_at: Date
+}
 
 const read = once(({ sql }) =>
   createLoader<Buffer, HolderRow | undefined>({
     keyOf: (hash) => hash.toString('latin1'),
     load: async (hashes) => {
       const rows = await sql<HolderRow[]>`
-        SELECT token_hash, address, chain_id, expires_at FROM market.sessions WHERE token_hash = ANY(${hashes}::bytea[])`
+        SELECT token_hash, address, chain_id, may_only_read, expires_at FROM market.sessions
+        WHERE token_hash = ANY(${hashes}::bytea[])`
       return hashes.map((hash) => rows.find(({ token_hash }) => token_hash.equals(hash)))
     },
   }),
@@ -93,6 +112,7 @@ export type SessionRow = {
   expires_at: Date
   user_agent: string
   is_current: boolean
+  may_only_read: boolean
 }
 
 /** Limit for the sessions in a list. */
@@ -110,7 +130,8 @@ const ofSameHolder = (sql: Queryable, token: string) => sql`
 /** The open sessions of a session's holder, newest first. */
 export function listSessions({ sql, clock }: Context, token: string): Promise<SessionRow[]> {
   return sql<SessionRow[]>`
-    SELECT s.session_id, s.opened_at, s.expires_at, s.user_agent, s.token_hash = own.token_hash AS is_current
+    SELECT s.session_id, s.opened_at, s.expires_at, s.user_agent, s.may_only_read,
+      s.token_hash = own.token_hash AS is_current
     FROM ${ofSameHolder(sql, token)} AND s.expires_at > ${new Date(clock())}
     ORDER BY s.opened_at DESC, s.session_id LIMIT ${LISTED_SESSIONS}`
 }

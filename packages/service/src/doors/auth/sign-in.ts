@@ -14,7 +14,7 @@ import { LONGEST_MESSAGE, parseSignInMessage, type SignInMessage } from './sign-
 const SKEW_MS = 60_000
 
 /** Our host name, with the port where it is not the default one. */
-const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.publicUrl).host
+export const hostOf = ({ config }: Pick<Context, 'config'>): string => new URL(config.publicUrl).host
 
 /** Opens a session for a signed message. A message works once, across all replicas. */
 export async function signIn(
@@ -47,18 +47,21 @@ export async function signIn(
 }
 
 /**
- * Opens a session for a signed request, for programs. The body must contain our host: the signature of an empty body is the same as that
- * of any GET in the same second, so another service that receives such a GET could otherwise sign in as its caller.
+ * Opens a session for a signed request, for programs. Only a body that contains our host opens a full one: the signature of an empty body
+ * is the same as that of any GET in the same second, also of one at another service, so its session may do no more than that signature.
  */
 export async function signInByRequest(
   context: Context,
   caller: Address | undefined,
-  { domain, userAgent }: { domain: string; userAgent: string | undefined },
+  { domain, userAgent }: { domain: string | undefined; userAgent: string | undefined },
 ): Promise<Session> {
   if (!caller) throw new Unauthenticated('signature required')
   const host = hostOf(context)
-  if (domain !== host) throw new Unauthenticated(`the body is for another domain: it must name ${host}`)
-  return opened(await openSession(context, { address: caller, chainId: undefined }, { userAgent }))
+  if (domain !== undefined && domain !== host) {
+    throw new Unauthenticated(`the body is for another domain: it must name ${host}`)
+  }
+  const holder = { address: caller, chainId: undefined, mayOnlyRead: domain === undefined }
+  return opened(await openSession(context, holder, { userAgent }))
 }
 
 function opened(session: Session | undefined): Session {
@@ -108,10 +111,10 @@ async function holderOf(
   if (!isHex(signature) || signature.length > LONGEST_SIGNATURE || signature.length % 2 === 1)
     return undefined
   const signer = await context.recovery.recoverAddress(hexToBytes(digest), signature).catch(() => undefined)
-  if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined }
+  if (signer && isAddressEqual(signer, address)) return { address, chainId: undefined, mayOnlyRead: false }
   await requireRate(context, client)
   const isIts = await turnsOf(context)(() => isSignedByWallet(chain, address, digest, signature))
-  return isIts ? { address, chainId: chain.config.chainId } : undefined
+  return isIts ? { address, chainId: chain.config.chainId, mayOnlyRead: false } : undefined
 }
 
 /** Limits for checks by the RPC node, which unauthenticated callers can trigger: concurrency in all, and a rate for each client. */

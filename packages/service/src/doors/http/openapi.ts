@@ -8,7 +8,7 @@ import {
 } from '@referrer/process/openapi'
 import { z } from 'zod'
 import { chainId } from '../../kit/fields.ts'
-import type { Route } from '../../kit/route.ts'
+import { bodyOf, type Route } from '../../kit/route.ts'
 
 /** A route for the document. It may be served elsewhere. */
 export type Described = Omit<Route, 'handle'> & {
@@ -26,7 +26,8 @@ field does not fit, \`detail\` beside it names the field and says what would be 
 
 **Signed requests** carry \`X-Agent-Timestamp\` (unix seconds, within 60 seconds of now) and \`X-Agent-Signature\`: an EIP-191 personal
 signature over the 32 bytes keccak256(body ‖ timestamp as uint64, big-endian). A GET signs the timestamp alone. The signer is the caller.
-A signed request other than a GET counts once. \`POST /v1/auth/session\` gives a token to send instead, for a message of Sign-In with
+A signed request other than a GET counts once. What changes something and has no body of its own is signed with one that names it:
+\`{"action": "<method> <path>", "domain": "<our host>"}\`. \`POST /v1/auth/session\` gives a token to send instead, for a message of Sign-In with
 Ethereum (EIP-4361).`
 
 /** The groups of routes, with their descriptions. */
@@ -123,7 +124,8 @@ export function describeRoutes(
 }
 
 function operationOf(route: Described): Operation {
-  const { method, path, tag, summary, about, auth, params, query, takesChain, body } = route
+  const { method, path, tag, summary, about, auth, params, query, takesChain } = route
+  const body = bodyOf(route)
   return {
     method,
     path,
@@ -133,7 +135,7 @@ function operationOf(route: Described): Operation {
     security: SECURITY[auth],
     params: fieldsOf(params),
     query: { ...fieldsOf(query), ...(takesChain && { chain_id: chainId }) },
-    body: body?.schema,
+    body: body?.isOptional ? (body.schema as z.ZodType).optional() : body?.schema,
     answers: answersOf(route),
   }
 }
@@ -161,7 +163,7 @@ function answersOf(route: Described): Record<number, DescribedAnswer> {
 
 /** All texts of a route's refusals, by status. */
 function refusalTexts(route: Described): Map<number, Set<string>> {
-  const { auth, body, isPlain, method, takesChain, refusals = {} } = route
+  const { auth, isPlain, method, takesChain, refusals = {} } = route
   const texts = new Map<number, Set<string>>()
   const add = (at: number, ...more: string[]) => texts.set(at, new Set([...(texts.get(at) ?? []), ...more]))
   for (const [name, field] of Object.entries({ ...fieldsOf(route.params), ...fieldsOf(route.query) })) {
@@ -169,7 +171,8 @@ function refusalTexts(route: Described): Map<number, Set<string>> {
     if (absent) add(400, absent)
     if (!field.safeParse('\0').success) add(400, refusal)
   }
-  if (body) add(400, body.refusal)
+  // A route without a body refuses one.
+  if (route.body || (method !== 'GET' && !route.isBare)) add(400, bodyOf(route)?.refusal ?? 'invalid request')
   for (const [at, text] of Object.entries(refusals)) add(Number(at), ...[text].flat())
   if (takesChain) add(400, 'invalid chain_id', 'chain_id not configured')
   if (auth !== 'none') add(401, 'unauthorized')

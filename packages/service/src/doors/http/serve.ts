@@ -10,8 +10,20 @@ import { chainId as chainIdField } from '../../kit/fields.ts'
 import { PAGE_HEADERS } from '../../kit/html.ts'
 import { MarketError, RateLimited } from '../../kit/market-error.ts'
 import { countRefusal, kindOf } from '../../kit/refusals.ts'
-import { Answer, accessOf, isPublic, type RefusalStatus, type Route, textOf, urlOf } from '../../kit/route.ts'
+import {
+  Answer,
+  accessOf,
+  bodyOf,
+  isPublic,
+  needsName,
+  type RefusalStatus,
+  type Route,
+  textOf,
+  urlOf,
+} from '../../kit/route.ts'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
+import { isNamed, unnamed } from '../auth/naming.ts'
+import { requireRight } from '../auth/rights.ts'
 import type { Holder } from '../auth/sessions.ts'
 import { reading, writing } from '../reads.ts'
 import { limit } from './limits.ts'
@@ -96,17 +108,21 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
     const asked = {
       params: fields(route.params, request.params),
       query: fields(route.query, request.query),
-      body: bodyOf(route, request.body),
+      body: readBody(route, request.body),
       chain: chainIn(context, route, request.query),
     }
     if (holder) requireChainOf(holder, route, asked)
+    const token = tokenOf(request)
+    const hasName = token !== undefined || isNamed(context, route, request)
+    if (needsName(route) && !hasName) throw unnamed(context, route, request)
     const client = clientOf(request.ip)
     const call = {
       context,
       caller: holder?.address,
       ...asked,
       isChainNamed: (request.query as Record<string, unknown>).chain_id !== undefined,
-      token: tokenOf(request),
+      token,
+      isNamed: hasName,
       client,
       accept: request.headers.accept,
       userAgent: request.headers['user-agent'],
@@ -158,6 +174,7 @@ async function callerOf(context: Context, route: Route, request: FastifyRequest)
   if (route.auth === 'admin' && !context.config.adminAddresses.has(caller.address)) {
     throw new MarketError('unauthorized', 'not authorized')
   }
+  requireRight(context, caller, route)
   return caller
 }
 
@@ -207,9 +224,18 @@ function fields(schema: Route['params'] | Route['query'], given: unknown): unkno
   throw new MarketError('invalid input', text ?? `invalid ${name}`)
 }
 
-function bodyOf({ body }: Route, given: unknown): unknown {
-  if (!body) return undefined
-  const { schema, refusal } = body as { schema: z.ZodType; refusal: string }
+function readBody(route: Route, given: unknown): unknown {
+  // A bare route reads what it knows of a body, and the others are refused what they would not look at.
+  const taken = route.isBare ? route.body : bodyOf(route)
+  const isEmpty = !Buffer.isBuffer(given) || given.length === 0
+  if (!taken) {
+    if (isEmpty || route.isBare) return undefined
+    throw new MarketError('invalid input', 'invalid request', {
+      detail: 'this route takes no body: send none',
+    })
+  }
+  const { schema, refusal, isOptional } = taken as { schema: z.ZodType; refusal: string; isOptional?: true }
+  if (isOptional && isEmpty) return undefined
   let json: unknown
   try {
     json = jsonOf(given)

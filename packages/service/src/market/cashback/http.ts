@@ -35,6 +35,7 @@ export const cashbackRoutes: Route[] = [
     summary: 'What to sign to pledge a share of the commission to buyers',
     about: 'Nothing changes yet.',
     auth: 'caller',
+    changes: false,
     body: { schema: z.object(fields), refusal: 'invalid request' },
     takesChain: true,
     response: envelopeShown(TYPE, 'commitment'),

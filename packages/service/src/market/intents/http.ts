@@ -155,6 +155,7 @@ export const intentRoutes: Route[] = [
     path: '/v1/intents/{id}',
     tag: 'Intents',
     summary: 'Withdraw a pending intent',
+    about: 'A signed request names itself in the body; with a session there need be none.',
     auth: 'caller',
     params: z.object({ id: z.string().meta({ about: 'The intent.' }) }),
     status: 204,

@@ -93,6 +93,7 @@ export const merchantRoutes: Route[] = [
     about:
       'Asks the endpoint once, as a buyer would before paying, and says whether it can sell through ref links. What it asks for is read from the body or, where that makes no offer, from the `PAYMENT-REQUIRED` header. An endpoint that gives no answer in 5 seconds, or one of more than 256 KiB, is not reachable. Redirects are not followed.',
     auth: 'caller',
+    changes: false,
     body: { schema: Probe, refusal: 'invalid request' },
     takesChain: true,
     perSecond: 5,

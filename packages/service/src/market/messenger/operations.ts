@@ -27,8 +27,15 @@ export interface Minted {
 const CODE_BYTES = 256
 const MOST_BYTES = 2 * 1_048_576
 
-/** Mints a code that links the wallet to the chat in which the code is sent. Without a client the caller has limited it otherwise. */
-export async function mintForOwner(context: Context, owner: Address, client?: string): Promise<Minted> {
+/**
+ * Mints a code that links the wallet to the chat in which the code is sent, for purchases too if it may buy. Without a client the caller has
+ * limited it otherwise.
+ */
+export async function mintForOwner(
+  context: Context,
+  owner: Address,
+  { mayBuy, client }: { mayBuy: boolean; client?: string },
+): Promise<Minted> {
   const { messenger, channel } = requireMessenger(context)
   const minted = newCode(context, messenger)
   await context.sql.begin(async (tx) => {
@@ -36,7 +43,7 @@ export async function mintForOwner(context: Context, owner: Address, client?: st
       const codes = { what: 'link codes made by this client', bytes: CODE_BYTES, most: MOST_BYTES }
       await spendQuota(tx, minted.at.getTime(), { ...codes, who: clientBytes(client) })
     }
-    await store.insertOwnersCode(tx, bytesOf(owner), minted)
+    await store.insertOwnersCode(tx, { owner: bytesOf(owner), mayBuy }, minted)
   })
   return { ...minted, deepLink: channel.deepLink(minted.code) }
 }
@@ -55,16 +62,22 @@ export async function mintForChat(
 export async function confirmLink(
   context: Context,
   owner: Address,
-  code: string,
+  { code, mayBuy }: { code: string; mayBuy: boolean },
 ): Promise<{ username: string | undefined }> {
   const now = new Date(context.clock())
   const { chat, former } = await context.sql.begin(async (tx) => {
     const chat = CODE.test(code) ? await store.takeChatsCode(tx, code, now) : undefined
-    return { chat, former: chat && (await store.saveLink(tx, bytesOf(owner), chat, now)) }
+    return { chat, former: chat && (await store.saveLink(tx, { owner: bytesOf(owner), mayBuy }, chat, now)) }
   })
   if (!chat) throw new MarketError('invalid input', 'invalid or expired code')
-  if (former) tellFormer(context, former, owner)
+  if (former) tell(context, former, movedFrom(owner))
   return { username: await usernameOf(context, chat) }
+}
+
+export interface Wallet {
+  address: Address
+  /** Whether purchases can be asked for in its chat. */
+  mayBuy: boolean
 }
 
 /** Redeems a code in a chat, and links the wallet that it names to that chat. Returns the wallet; undefined: the code is not valid. */
@@ -72,23 +85,34 @@ export async function redeemInChat(
   context: Context,
   chat: store.Chat,
   code: string,
-): Promise<Address | undefined> {
+): Promise<Wallet | undefined> {
   if (!CODE.test(code)) return undefined
   const now = new Date(context.clock())
-  const { owner, former } = await context.sql.begin(async (tx) => {
-    const owner = await store.takeOwnersCode(tx, code, now)
-    return { owner, former: owner && (await store.saveLink(tx, owner, chat, now)) }
+  const { linked, former } = await context.sql.begin(async (tx) => {
+    const linked = await store.takeOwnersCode(tx, code, now)
+    return { linked, former: linked && (await store.saveLink(tx, linked, chat, now)) }
   })
-  const wallet = owner && address(context.recovery, owner)
-  if (former && wallet) tellFormer(context, former, wallet)
+  if (!linked) return undefined
+  const wallet = walletOf(context, linked)
+  if (former) tell(context, former, movedFrom(wallet.address))
   return wallet
 }
 
-/** The former chat is where an owner notices that somebody else has linked the wallet. Nobody waits for it, and it is tried once. */
-function tellFormer({ channels }: Context, { channel, chat }: store.Chat, wallet: Address): void {
-  const text = `${wallet} is now linked to another chat, and this one gets no more messages about it. If that was not you, end that link with the wallet.`
+/** A chat that loses a wallet is where its owner notices that somebody else did it. Nobody waits for it, and it is tried once. */
+function tell({ channels }: Context, { channel, chat }: store.Chat, text: string): void {
   void channels.get(channel)?.send(chat, { text }, randomBytes(16).toString('hex'))
 }
+
+const movedFrom = (wallet: Address) =>
+  `${wallet} is now linked to another chat, and this one gets no more messages about it. If that was not you, end that link with the wallet.`
+
+const unlinkedFrom = (wallet: Address) =>
+  `Unlinked: ${wallet}\n\nThis was done outside of the chat, which gets no more messages about it. If that was not you, send /start to link it again.`
+
+const walletOf = ({ recovery }: Context, { owner, mayBuy }: store.Linked): Wallet => ({
+  address: address(recovery, owner),
+  mayBuy,
+})
 
 export async function linkStatus(
   context: Context,
@@ -98,19 +122,21 @@ export async function linkStatus(
   return link && { linkedAt: link.linked_at, username: await usernameOf(context, link) }
 }
 
-/** Ends the link of a wallet; nothing happens when there is none. */
+/** Ends the link of a wallet and tells the chat; nothing happens when there is none. */
 export async function unlinkOwner(context: Context, owner: Address): Promise<void> {
-  await store.deleteLink(context.sql, bytesOf(owner))
+  const chat = await store.deleteLink(context.sql, bytesOf(owner))
+  if (chat) tell(context, chat, unlinkedFrom(owner))
 }
 
 /** Ends the link of a wallet to this chat, and not one that the wallet has got to another chat meanwhile. */
-export const unlinkFromChat = (context: Context, chat: store.Chat, owner: Address): Promise<boolean> =>
-  store.deleteLink(context.sql, bytesOf(owner), chat)
+export async function unlinkFromChat(context: Context, chat: store.Chat, owner: Address): Promise<void> {
+  await store.deleteLink(context.sql, bytesOf(owner), chat)
+}
 
 /** The wallets of a chat, in the order in which they were linked. */
-export async function walletsOfChat(context: Context, chat: store.Chat): Promise<Address[]> {
+export async function walletsOfChat(context: Context, chat: store.Chat): Promise<Wallet[]> {
   const rows = await store.ownersOfChat(context.sql, chat, MOST_WALLETS)
-  return rows.map(({ owner }) => address(context.recovery, owner))
+  return rows.map((row) => walletOf(context, row))
 }
 
 /** The first step of the tool: returns the commitment to sign, without any read or write. */
@@ -137,7 +163,8 @@ export async function linkMessenger(
     throw unavailable('burn commitment nonce', error)
   })
   if (!isFirst) throw refused('already exists', 'commitment nonce already used')
-  return mintForOwner(context, owner).catch((error: unknown) => {
+  // The commitment names what it is for.
+  return mintForOwner(context, owner, { mayBuy: true }).catch((error: unknown) => {
     throw unavailable('mint link code: the commitment is used up, begin again without agent_sig', error)
   })
 }

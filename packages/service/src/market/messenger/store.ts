@@ -28,15 +28,21 @@ export interface NewCode {
   expiresAt: Date
 }
 
+/** A wallet, and whether purchases can be asked for in its chat. */
+export interface Linked {
+  owner: Buffer
+  mayBuy: boolean
+}
+
 /** Stores a code that is redeemed in a chat; other codes of the same owner stay valid. */
 export async function insertOwnersCode(
   sql: Queryable,
-  owner: Buffer,
+  { owner, mayBuy }: Linked,
   { code, at, expiresAt }: NewCode,
 ): Promise<void> {
   await sql`
-    INSERT INTO market.link_codes (code_hash, direction, owner, minted_at, expires_at)
-    VALUES (${hashOf(code)}, 'chat', ${owner}, ${at}, ${expiresAt})`
+    INSERT INTO market.link_codes (code_hash, direction, owner, may_buy, minted_at, expires_at)
+    VALUES (${hashOf(code)}, 'chat', ${owner}, ${mayBuy}, ${at}, ${expiresAt})`
 }
 
 /** Stores a code that is redeemed on the web, unless the chat has one that is still valid; returns the one that is. */
@@ -67,17 +73,21 @@ export async function takeChatsCode(tx: Transaction, code: string, now: Date): P
 }
 
 /** Deletes a code that names a wallet, if it is valid; of concurrent calls one gets the wallet. */
-export async function takeOwnersCode(tx: Transaction, code: string, now: Date): Promise<Buffer | undefined> {
-  const [row] = await tx<{ owner: Buffer }[]>`
+export async function takeOwnersCode(tx: Transaction, code: string, now: Date): Promise<Linked | undefined> {
+  const [row] = await tx<Linked[]>`
     DELETE FROM market.link_codes
-    WHERE code_hash = ${hashOf(code)} AND direction = 'chat' AND expires_at > ${now} RETURNING owner`
-  return row?.owner
+    WHERE code_hash = ${hashOf(code)} AND direction = 'chat' AND expires_at > ${now}
+    RETURNING owner, may_buy AS "mayBuy"`
+  return row
 }
 
-/** Links a wallet to a chat; a wallet that has a link already is re-pointed. Returns the former chat, if it is another one. */
+/**
+ * Links a wallet to a chat; a wallet that has a link already is re-pointed. What its owner has allowed this chat before stays allowed.
+ * Returns the former chat, if it is another one.
+ */
 export async function saveLink(
   tx: Transaction,
-  owner: Buffer,
+  { owner, mayBuy }: Linked,
   { channel, chat }: Chat,
   at: Date,
 ): Promise<Chat | undefined> {
@@ -85,9 +95,11 @@ export async function saveLink(
     SELECT channel, chat FROM market.chat_links WHERE owner = ${owner} AND (channel, chat) <> (${channel}, ${chat})
     FOR UPDATE`
   await tx`
-    INSERT INTO market.chat_links (owner, channel, chat, linked_at) VALUES (${owner}, ${channel}, ${chat}, ${at})
+    INSERT INTO market.chat_links AS old (owner, channel, chat, may_buy, linked_at)
+    VALUES (${owner}, ${channel}, ${chat}, ${mayBuy}, ${at})
     ON CONFLICT (owner) DO UPDATE
-      SET channel = excluded.channel, chat = excluded.chat, linked_at = excluded.linked_at, blocked_at = NULL`
+      SET channel = excluded.channel, chat = excluded.chat, linked_at = excluded.linked_at, blocked_at = NULL,
+        may_buy = excluded.may_buy OR (old.may_buy AND (old.channel, old.chat) = (excluded.channel, excluded.chat))`
   return former
 }
 
@@ -99,10 +111,14 @@ export async function readLink(sql: Queryable, owner: Buffer): Promise<LinkRow |
   return row
 }
 
-/** Whether a wallet is linked to a chat; it stays so until the transaction ends. */
-export async function holdLink(tx: Transaction, owner: Buffer, { channel, chat }: Chat): Promise<boolean> {
+/** Whether a wallet is linked to a chat that may ask for purchases; it stays so until the transaction ends. */
+export async function holdBuyingLink(
+  tx: Transaction,
+  owner: Buffer,
+  { channel, chat }: Chat,
+): Promise<boolean> {
   const { count } = await tx`
-    SELECT FROM market.chat_links WHERE owner = ${owner} AND channel = ${channel} AND chat = ${chat} FOR SHARE`
+    SELECT FROM market.chat_links WHERE owner = ${owner} AND channel = ${channel} AND chat = ${chat} AND may_buy FOR SHARE`
   return count === 1
 }
 
@@ -111,18 +127,19 @@ export async function ownersOfChat(
   sql: Queryable,
   { channel, chat }: Chat,
   limit: number,
-): Promise<{ owner: Buffer; linked_at: Date }[]> {
-  return sql<{ owner: Buffer; linked_at: Date }[]>`
-    SELECT owner, linked_at FROM market.chat_links WHERE channel = ${channel} AND chat = ${chat}
+): Promise<Linked[]> {
+  return sql<Linked[]>`
+    SELECT owner, may_buy AS "mayBuy" FROM market.chat_links WHERE channel = ${channel} AND chat = ${chat}
     ORDER BY linked_at, owner LIMIT ${limit}`
 }
 
-/** Deletes the link of a wallet, or only the one to the given chat. */
-export async function deleteLink(sql: Queryable, owner: Buffer, from?: Chat): Promise<boolean> {
-  const { count } = await sql`
+/** Deletes the link of a wallet, or only the one to the given chat; returns the chat that it was to. */
+export async function deleteLink(sql: Queryable, owner: Buffer, from?: Chat): Promise<Chat | undefined> {
+  const [row] = await sql<Chat[]>`
     DELETE FROM market.chat_links
-    WHERE owner = ${owner} ${from ? sql`AND channel = ${from.channel} AND chat = ${from.chat}` : sql``}`
-  return count === 1
+    WHERE owner = ${owner} ${from ? sql`AND channel = ${from.channel} AND chat = ${from.chat}` : sql``}
+    RETURNING channel, chat`
+  return row
 }
 
 /** Remembers that the messenger refuses messages to a chat. */

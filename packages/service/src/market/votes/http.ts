@@ -24,6 +24,7 @@ export const voteRoutes: Route[] = [
     summary: 'What to sign to vote on the reviews that informed a purchase',
     about: 'Nothing is kept yet. The commitment holds a hash of the votes, in the order sent.',
     auth: 'caller',
+    changes: false,
     body: { schema: z.object(fields), refusal: 'invalid request' },
     takesChain: true,
     response: envelopeShown(TYPE, 'awaiting_signature'),

@@ -85,24 +85,9 @@ const base = {
   isServed: ({ webhookKeys }: Config) => webhookKeys.length > 0,
 } as const
 const ONE_OF_THEM = 'delivery_id, since or after, one of them'
-const NOT_IN_PATH = 'webhook_id must be that of the path'
 const unknown = { 400: 'bad request', 404: 'not found' } as const
 
-/** What changes a webhook names it in the body, and says what for: signatures cover the body, and neither method nor path. */
-const named = <const A extends string>(action: A) => ({
-  params,
-  body: {
-    schema: z.object({ webhook_id: z.string().max(100), action: z.literal(action) }),
-    refusal: 'invalid request',
-  },
-})
-const ofNamed = { ...unknown, 400: [unknown[400], NOT_IN_PATH] }
-const WHY_NAMED =
-  'The body names the webhook and the action once more: a signature covers neither method nor path, so whoever saw that of another request could call this.'
-
-function requireNamed({ params, body }: { params: { id: string }; body: { webhook_id: string } }): void {
-  if (body.webhook_id !== params.id) throw new MarketError('invalid input', NOT_IN_PATH)
-}
+const NAMED = 'A signed request names itself in the body; with a session there need be none.'
 
 export const webhookRoutes: Route[] = [
   route({
@@ -178,14 +163,11 @@ export const webhookRoutes: Route[] = [
     method: 'DELETE',
     path: '/v1/webhooks/{id}',
     summary: 'Delete a webhook, with its messages',
-    about: WHY_NAMED,
-    ...named('delete'),
+    about: NAMED,
+    params,
     status: 204,
-    refusals: ofNamed,
-    handle({ context, caller, params, body }) {
-      requireNamed({ params, body })
-      return deleteWebhook(context, caller, params.id)
-    },
+    refusals: unknown,
+    handle: ({ context, caller, params }) => deleteWebhook(context, caller, params.id),
   }),
   route({
     ...base,
@@ -246,10 +228,10 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks/{id}/test',
     summary: 'Send a test message now',
-    about: `Its type is \`webhook.test\`. When it is delivered, the webhook is enabled. One that has never been has ${MOST_TESTS} tests. ${WHY_NAMED}`,
+    about: `Its type is \`webhook.test\`. When it is delivered, the webhook is enabled. One that has never been has ${MOST_TESTS} tests. ${NAMED}`,
     perSecond: 5,
     answerTimeoutMs: TIMEOUT_MS + 5_000,
-    ...named('test'),
+    params,
     response: z
       .object({
         delivered: z.boolean(),
@@ -257,9 +239,8 @@ export const webhookRoutes: Route[] = [
         last_answer: z.string(),
       })
       .meta({ id: 'WebhookTest' }),
-    refusals: { ...ofNamed, 409: `${MOST_TESTS} tests failed: delete the webhook and make a new one` },
-    async handle({ context, caller, params, body }) {
-      requireNamed({ params, body })
+    refusals: { ...unknown, 409: `${MOST_TESTS} tests failed: delete the webhook and make a new one` },
+    async handle({ context, caller, params }) {
       const { isDelivered, statusCode, answer } = await testWebhook(context, caller, params.id)
       return { delivered: isDelivered, last_status: statusCode, last_answer: answer }
     },
@@ -269,14 +250,13 @@ export const webhookRoutes: Route[] = [
     method: 'POST',
     path: '/v1/webhooks/{id}/rotate',
     summary: 'Get a new secret',
-    about: `For 24 hours messages have two signatures, by the new secret and by the one before. ${WHY_NAMED}`,
-    ...named('rotate'),
+    about: `For 24 hours messages have two signatures, by the new secret and by the one before. ${NAMED}`,
+    params,
     response: z
       .object({ webhook_id: z.string(), secret, old_secret_until: momentShown })
       .meta({ id: 'RotatedWebhook' }),
-    refusals: ofNamed,
-    async handle({ context, caller, params, body }) {
-      requireNamed({ params, body })
+    refusals: unknown,
+    async handle({ context, caller, params }) {
       const { webhook, secret } = await rotateSecret(context, caller, params.id)
       const { webhook_id, old_secret_until } = webhook
       return { webhook_id, secret, old_secret_until: timeOrNull(old_secret_until) }

@@ -48,6 +48,7 @@ function Sessions() {
               <p className="row">
                 <strong title={plain(session.user_agent, 200)}>{programOf(session.user_agent)}</strong>
                 {session.is_current && <Badge tone="good">This one</Badge>}
+                {session.may_only_read && <Badge>Only reads</Badge>}
               </p>
               <p className="small soft">
                 Opened <Moment at={session.opened_at} />, ends <Moment at={session.expires_at} />

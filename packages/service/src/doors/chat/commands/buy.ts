@@ -7,8 +7,8 @@ import { MarketError } from '../../../kit/market-error.ts'
 import { bytesOf } from '../../../machinery/db/bytes.ts'
 import * as drafts from '../../../market/intents/drafts.ts'
 import { findIntent, queueIntent, statusOf, withdrawIntent } from '../../../market/intents/operations.ts'
-import { walletsOfChat } from '../../../market/messenger/operations.ts'
-import { holdLink } from '../../../market/messenger/store.ts'
+import { mintForChat, walletsOfChat } from '../../../market/messenger/operations.ts'
+import { holdBuyingLink } from '../../../market/messenger/store.ts'
 import { budgetOf } from '../../../market/spending/budget.ts'
 import { type AgentOf, agentsOf } from './agents.ts'
 import type { Answer, Asked, Command } from './command.ts'
@@ -29,12 +29,26 @@ const USAGE = {
 const buy: Answer = async (asked) => {
   const { context, words } = asked
   if (!context.config.hasIntents) return { text: 'Purchases cannot be queued at this marketplace.' }
-  const wallets = await walletsOfChat(context, asked.chat)
-  if (wallets.length === 0) return { text: 'No wallet is linked to this chat. Send /start to link one.' }
-  const agents = await agentsOf(context, wallets)
-  if (agents.length === 0) return NO_AGENT
+  const linked = await walletsOfChat(context, asked.chat)
+  if (linked.length === 0) return { text: 'No wallet is linked to this chat. Send /start to link one.' }
+  const buyers = await buyersOf(asked)
+  const agents = await agentsOf(context, buyers)
+  if (agents.length === 0) return buyers.length < linked.length ? noticesOnly(asked) : NO_AGENT
+  const wallets = linked.map(({ address }) => address)
   if (words === '') return USAGE
   return /^https?:\/\//i.test(words) ? buyThrough(asked, agents, wallets) : search(asked, agents, wallets)
+}
+
+/** The wallets of the chat that have allowed it to ask for purchases. */
+const buyersOf = async ({ context, chat }: Asked): Promise<Address[]> =>
+  (await walletsOfChat(context, chat)).flatMap(({ address, mayBuy }) => (mayBuy ? [address] : []))
+
+/** The signature that has linked the chat named neither it nor us, so it may have been made for something else. */
+async function noticesOnly({ context, chat }: Asked): Promise<Message> {
+  const { url } = await mintForChat(context, chat)
+  return {
+    text: `This chat gets messages only. To ask for purchases here, open this page and confirm it with your wallet:\n\n${url}\n\nOr ask your agent for link_messenger, which its signer signs, and open the link that it gives you.`,
+  }
 }
 
 async function buyThrough(asked: Asked, agents: readonly AgentOf[], wallets: Wallets): Promise<Message> {
@@ -77,7 +91,7 @@ const pickOffer: Answer = async (asked) => {
   const { context, chat, words } = asked
   const draft = await drafts.readDraft(context.sql, chat, words, new Date(context.clock()))
   if (!draft) return withoutDraft(asked, words)
-  return confirmation(asked, draft, await agentsOf(context, await walletsOfChat(context, chat)))
+  return confirmation(asked, draft, await agentsOf(context, await buyersOf(asked)))
 }
 
 const pickAgent: Answer = async (asked) => {
@@ -87,7 +101,7 @@ const pickAgent: Answer = async (asked) => {
   const now = new Date(context.clock())
   const draft = await drafts.chooseAgent(context.sql, chat, draftId, { agentId: BigInt(agent), now })
   if (!draft) return withoutDraft(asked, draftId)
-  return confirmation(asked, draft, await agentsOf(context, await walletsOfChat(context, chat)))
+  return confirmation(asked, draft, await agentsOf(context, await buyersOf(asked)))
 }
 
 /** Asks which agent shall buy, or whether to buy. */
@@ -153,7 +167,7 @@ const confirm =
     const now = new Date(context.clock())
     const draft = await drafts.readDraft(context.sql, chat, words, now)
     if (!draft) return withoutDraft(asked, words)
-    const agents = await agentsOf(context, await walletsOfChat(context, chat))
+    const agents = await agentsOf(context, await buyersOf(asked))
     const agent = agents.find(
       ({ chainId, agentId }) => BigInt(chainId) === draft.chain_id && agentId === draft.agent_id,
     )
@@ -177,7 +191,7 @@ const confirm =
       const intent = await queueIntent(context, chain, agent.owner, wanted, async (tx) => {
         // The link may have ended since the wallets were read.
         if (
-          !(await holdLink(tx, bytesOf(agent.owner), chat)) ||
+          !(await holdBuyingLink(tx, bytesOf(agent.owner), chat)) ||
           !(await drafts.takeDraft(tx, chat, words, now))
         )
           throw new MarketError('conflict', 'taken')
@@ -200,8 +214,9 @@ const cancel: Answer = async (asked) => {
 }
 
 /** A button that is pressed again must not read as if nothing was queued, or it would be bought a second time. */
-async function withoutDraft({ context, chat }: Asked, draftId: string): Promise<Message> {
-  const intent = await findIntent(context, await walletsOfChat(context, chat), draftId)
+async function withoutDraft(asked: Asked, draftId: string): Promise<Message> {
+  const { context } = asked
+  const intent = await findIntent(context, await buyersOf(asked), draftId)
   if (!intent) return GONE
   const status = statusOf(intent, new Date(context.clock()))
   if (status !== 'pending') return { text: `This purchase was queued before, and is ${status}.` }
@@ -213,14 +228,15 @@ async function withoutDraft({ context, chat }: Asked, draftId: string): Promise<
 
 const withdrawButton = (intentId: string) => [{ label: 'Withdraw', data: `w:${intentId}` }]
 
-const withdraw: Answer = async ({ context, chat, words }) => {
-  for (const wallet of await walletsOfChat(context, chat)) {
+const withdraw: Answer = async (asked) => {
+  const { context, words } = asked
+  for (const wallet of await buyersOf(asked)) {
     const refusal = await withdrawnBy(context, wallet, words)
     if (refusal === undefined)
       return { text: 'Withdrawn. If its runner is paying at this very moment, I tell you.' }
     if (refusal.kind === 'conflict') return { text: `Not withdrawn: the ${refusal.message}.` }
   }
-  return { text: 'Not withdrawn: it is not one of the wallets of this chat.' }
+  return { text: 'Not withdrawn: it is of no wallet that this chat may buy for.' }
 }
 
 async function withdrawnBy(

@@ -4,6 +4,7 @@ import {
   mintForChat,
   redeemInChat,
   unlinkFromChat,
+  type Wallet,
   walletsOfChat,
 } from '../../../market/messenger/operations.ts'
 import type { Answer, Command } from './command.ts'
@@ -19,25 +20,31 @@ const start: Answer = async ({ context, chat, words }) => {
     }
   }
   const wallet = await redeemInChat(context, chat, words)
-  if (wallet) return { text: `Linked: ${wallet}\n\n${GETS}` }
+  if (wallet)
+    return { text: `Linked: ${wallet.address}\n\n${GETS}${wallet.mayBuy ? '' : `\n\n${NOTICES_ONLY}`}` }
   // A messenger may deliver a message again after the code has linked the wallet.
   const linked = await walletsOfChat(context, chat)
-  const already = linked.length > 0 ? `\n\nAlready linked to this chat:\n${linked.join('\n')}` : ''
+  const already = linked.length > 0 ? `\n\nAlready linked to this chat:\n${linked.map(shown).join('\n')}` : ''
   return {
     text: `This code is invalid or expired. Make a new one where you got it, or send /start to begin here.${already}`,
   }
 }
 
+const NOTICES_ONLY =
+  'It gets messages only. To ask for purchases here, too, send /start and confirm it with your wallet.'
+
+const shown = ({ address, mayBuy }: Wallet) => (mayBuy ? address : `${address} (messages only)`)
+
 const status: Answer = async ({ context, chat }) => {
   const wallets = await walletsOfChat(context, chat)
   if (wallets.length === 0) return { text: 'No wallet is linked to this chat. Send /start to link one.' }
   return {
-    text: `${wallets.length === 1 ? 'This wallet is' : 'These wallets are'} linked to this chat:\n${wallets.join('\n')}\n\nSend /unlink to end a link.`,
+    text: `${wallets.length === 1 ? 'This wallet is' : 'These wallets are'} linked to this chat:\n${wallets.map(shown).join('\n')}\n\nSend /unlink to end a link.`,
   }
 }
 
 const unlink: Answer = async ({ context, chat, words }) => {
-  const wallets = await walletsOfChat(context, chat)
+  const wallets = (await walletsOfChat(context, chat)).map(({ address }) => address)
   if (wallets.length === 0)
     return { text: 'No wallet is linked to this chat, so there is nothing to unlink.' }
   const chosen = wallets.filter((wallet) => wallet.toLowerCase().startsWith(words.toLowerCase()))

@@ -26,7 +26,7 @@ interface Wanted {
 
 async function answer({ context, chat }: Asked, { escrowId, duration, ...chain }: Wanted) {
   if (escrowId === undefined || duration === undefined) return REFUSED
-  const wallets = await walletsOfChat(context, chat)
+  const wallets = (await walletsOfChat(context, chat)).map(({ address }) => address)
   const until = await snooze(context, wallets, { ...chain, escrowId: BigInt(escrowId) }, duration)
   if (!until) return REFUSED
   const when = until.toISOString().slice(0, 16).replace('T', ' ')
