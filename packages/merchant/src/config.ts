@@ -67,7 +67,7 @@ export interface MarketConfig {
    * Whether the chain has to show each purchase before it is served: true for all, false for none. Left out: where the facilitator is not
    * the one that the market's manifest names.
    */
-  checkOnChain?: boolean
+  checkOnChain?: boolean | undefined
   /** How long the chain may take to show it. */
   checkTimeoutMs?: number
   /** How old the addresses may get before they are read again. */

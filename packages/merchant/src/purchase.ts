@@ -29,10 +29,10 @@ export interface Wanted {
 export type Shown =
   /** It paid what was wanted. */
   | { is: 'ours'; transaction: Hex; blockHash: Hex; payer: Address }
-  /** It paid something else, or the transaction does not pay it and nothing else does. */
-  | { is: 'another'; transaction: Hex | undefined }
-  /** The chain does not show it, or not yet. */
-  | { is: 'absent' }
+  /** It paid something else. */
+  | { is: 'another'; transaction: Hex }
+  /** The chain does not show it, or not yet. `isMined`: the named transaction is there, and does something else. */
+  | { is: 'absent'; isMined: boolean }
 
 /** How far back an escrow is looked for whose transaction is not the one that was named: a replaced transaction is a few minutes old. */
 const LOOK_BACK_BLOCKS = 900n
@@ -52,11 +52,7 @@ export async function readPurchase(
   let deposit = receipt && depositIn(receipt.logs, market, wanted)
   const escrowed = deposit ? undefined : await escrowOf(client, market, wanted)
   if (escrowed) deposit = depositIn(await logsOf(client, market, escrowed), market, wanted)
-  if (!deposit) {
-    // There is an escrow, and it is older than anything that this shop has asked for; or the transaction is there, and does something else.
-    if (escrowed) return { is: 'another', transaction: undefined }
-    return receipt ? { is: 'another', transaction: receipt.transactionHash } : { is: 'absent' }
-  }
+  if (!deposit) return { is: 'absent', isMined: receipt !== undefined }
   const { transactionHash: transaction, blockHash, args } = deposit
   return isWanted(args, wanted)
     ? { is: 'ours', transaction, blockHash, payer: args.payer }

@@ -26,7 +26,7 @@ type Unsure = Extract<Outcome, { kind: 'unsure' }>
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
 /** How long is waited from one look at the chain to the next, the last of them again and again. */
-const LOOK_MS = [500, 1_000, 2_000, 4_000] as const
+const LOOK_MS = [500, 1_000, 2_000, 4_000]
 const UNSURE =
   'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one'
 const ELSEWHERE = "the ref link leads to another merchant's product, which is not sold here"
@@ -110,7 +110,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     const wanted = wantedOf(attempt)
     return wanted
       ? readPurchase(client, attempt.market, transaction, wanted)
-      : { is: 'another', transaction: undefined }
+      : { is: 'absent', isMined: true }
   }
 
   /** A settlement that this endpoint was not told of counts if the chain shows it as a sale of this shop that nobody can have served. */
@@ -122,7 +122,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
   ): Promise<Outcome> {
     try {
       const shown = await look(attempt, transaction)
-      if (shown.is === 'absent') throw new Error('it is not there')
+      if (shown.is === 'absent' && !shown.isMined) throw new Error('it is not there yet')
       if (shown.is === 'ours' && (await ageOf(client, shown, now())) <= now() / 1_000 - since) {
         return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
       }
@@ -139,6 +139,9 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
       const left = end - performance.now()
       const shown = await within(Math.max(left, 1), look(attempt, transaction)).catch(() => undefined)
       if (shown?.is === 'ours') return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
+      if (shown?.is === 'another') {
+        return { kind: 'used', transaction: shown.transaction, message: `${USED}, for another purchase` }
+      }
       const wait = LOOK_MS[Math.min(times, LOOK_MS.length - 1)] ?? 0
       if (performance.now() + wait > end) {
         const why = shown ? 'the chain does not show that it paid this purchase' : 'no node answered in time'
