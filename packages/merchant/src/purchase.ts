@@ -59,10 +59,10 @@ export async function readPurchase(
     : { is: 'another', transaction }
 }
 
-/** Seconds since the block. The clock of the chain may be ahead of ours, and a chain where nothing happens has no newer block. */
-export async function ageOf(client: PublicClient, { blockHash }: { blockHash: Hex }, nowMs: number) {
+/** Seconds since the block, by the clock of the chain: it may differ from ours. */
+export async function ageOf(client: PublicClient, { blockHash }: { blockHash: Hex }): Promise<number> {
   const [made, newest] = await Promise.all([client.getBlock({ blockHash }), client.getBlock()])
-  return Math.max(Number(newest.timestamp - made.timestamp), nowMs / 1_000 - Number(made.timestamp))
+  return Number(newest.timestamp - made.timestamp)
 }
 
 async function receiptOf(client: PublicClient, named: string) {

@@ -62,13 +62,14 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     const { payment, claim, requirements } = attempt
     const objection = objectionTo(payment, settings)
     if (objection) return { kind: 'refused', reason: 'invalid_payment', message: objection }
-    const started = Math.floor(now() / 1_000)
+    // What was settled while this is asked is settled for it.
+    const since = Math.min(claim.unservedSince, Math.floor(now() / 1_000) - CLOCK_SKEW_SECONDS)
     const [outcome, isBelieved] = await Promise.all([
       facilitator.settle(payment, requirements, attempt.trail),
       isOwn(),
     ])
     if (outcome.kind === 'settled') {
-      return isBelieved ? outcome : confirmed(attempt, outcome.transaction)
+      return isBelieved ? outcome : confirmed(attempt, outcome.transaction, since)
     }
     if (outcome.kind === 'used') {
       const { transaction } = outcome
@@ -82,8 +83,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
       // Anybody can read payer and nonce on the chain, so a refused payment proves nothing with them, unless the same payment came before.
       if (outcome.kind === 'refused' && !claim.isDoubtful)
         return { kind: 'used', transaction: undefined, message: USED }
-      // What was settled while this was asked was settled for it.
-      return ours(attempt, record.transaction, Math.min(claim.unservedSince, started - CLOCK_SKEW_SECONDS))
+      return ours(attempt, record.transaction, since)
     }
     const { until, takeBack } = record ?? {}
     if (record?.status === 'pending') return { ...outcome, kind: 'unsure', until, takeBack }
@@ -106,11 +106,13 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     return { payer, nonce, amount, merchantId, productId, buyerAgentId, link }
   }
 
-  async function look(attempt: Attempt, transaction: string): Promise<Shown> {
+  /** What was settled before this time (unix seconds) may have been served, so it is another purchase. */
+  async function look(attempt: Attempt, transaction: string, since: number): Promise<Shown> {
     const wanted = wantedOf(attempt)
-    return wanted
-      ? readPurchase(client, attempt.market, transaction, wanted)
-      : { is: 'absent', isMined: true }
+    if (!wanted) return { is: 'absent', isMined: true }
+    const shown = await readPurchase(client, attempt.market, transaction, wanted)
+    if (shown.is !== 'ours' || (await ageOf(client, shown)) <= now() / 1_000 - since) return shown
+    return { is: 'another', transaction: shown.transaction }
   }
 
   /** A settlement that this endpoint was not told of counts if the chain shows it as a sale of this shop that nobody can have served. */
@@ -121,9 +123,9 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     used?: Outcome,
   ): Promise<Outcome> {
     try {
-      const shown = await look(attempt, transaction)
+      const shown = await look(attempt, transaction, since)
       if (shown.is === 'absent' && !shown.isMined) throw new Error('it is not there yet')
-      if (shown.is === 'ours' && (await ageOf(client, shown, now())) <= now() / 1_000 - since) {
+      if (shown.is === 'ours') {
         return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
       }
       return used ?? { kind: 'used', transaction, message: USED }
@@ -133,14 +135,14 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
   }
 
   /** The facilitator says that the payment is settled: looks until the chain shows it, or the time is over. */
-  async function confirmed(attempt: Attempt, transaction: string): Promise<Outcome> {
+  async function confirmed(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
     const end = performance.now() + lookMs
     for (let times = 0; ; times++) {
       const left = end - performance.now()
-      const shown = await within(Math.max(left, 1), look(attempt, transaction)).catch(() => undefined)
+      const shown = await within(Math.max(left, 1), look(attempt, transaction, since)).catch(() => undefined)
       if (shown?.is === 'ours') return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
       if (shown?.is === 'another') {
-        return { kind: 'used', transaction: shown.transaction, message: `${USED}, for another purchase` }
+        return { kind: 'used', transaction: shown.transaction, message: USED }
       }
       const wait = LOOK_MS[Math.min(times, LOOK_MS.length - 1)] ?? 0
       if (performance.now() + wait > end) {

@@ -60,7 +60,7 @@ async function expectUnserved(shop: ReturnType<typeof looking>, payment: { heade
 }
 
 describe('before it serves, a shop', () => {
-  it('reads the transaction that the facilitator names, with one question to the node', async () => {
+  it('reads the transaction that the facilitator names, and its block, with three questions to the node', async () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(settledBy(transaction))
@@ -69,7 +69,7 @@ describe('before it serves, a shop', () => {
     shop.asked.length = 0
     const response = await shop.fetch(retry(payment))
     expect([response.status, await bodyOf(response)]).toEqual([200, { served: 1, transaction }])
-    expect(shop.asked).toEqual(['eth_getTransactionReceipt'])
+    expect(shop.asked).toEqual(['eth_getTransactionReceipt', 'eth_getBlockByHash', 'eth_getBlockByNumber'])
   })
 
   it('finds the payment where its transaction was replaced by one with a higher fee', async () => {
@@ -147,6 +147,24 @@ describe('before it serves, a shop', () => {
     })
     shop.state.isNodeDown = false
     expect((await shop.fetch(retry(payment))).status).toBe(200)
+  })
+
+  it('does not serve an old purchase again, whose record is gone, for a facilitator that calls it new', async () => {
+    const { client } = world.local
+    const payment = await pay(world)
+    const transaction = await payment.settleOnChain()
+    world.facilitator.says(settledBy(transaction))
+    const id = await client.snapshot()
+    await client.increaseTime({ seconds: 120 })
+    await client.mine({ blocks: 1 })
+    const shop = looking({ payments: createPaymentMemory() })
+    const response = await shop.fetch(retry(payment))
+    await client.revert({ id })
+    expect([response.status, (await bodyOf(response)).transaction, shop.served()]).toEqual([
+      409,
+      transaction,
+      0,
+    ])
   })
 
   it('serves nobody whose payment bought something else', async () => {

@@ -68,6 +68,19 @@ function sharedStore() {
   return { ...store, held }
 }
 
+/** What happens when the chain is so many seconds older; then it is as it was. */
+async function later<T>(seconds: number, act: () => Promise<T>): Promise<T> {
+  const { client } = world.local
+  const id = await client.snapshot()
+  await client.increaseTime({ seconds })
+  await client.mine({ blocks: 1 })
+  try {
+    return await act()
+  } finally {
+    await client.revert({ id })
+  }
+}
+
 describe('a payment is served once', () => {
   it('however many copies come at once', async () => {
     const others = Promise.withResolvers<void>()
@@ -383,8 +396,7 @@ describe('a payment whose settlement nobody heard of', () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says('cut', standing(transaction))
-    const now = () => Date.now() + 120_000
-    const response = await counting({ now }).fetch(retry(payment))
+    const response = await later(120, () => counting().fetch(retry(payment)))
     expect(response.status).toBe(409)
     expect(await bodyOf(response)).toEqual(
       told('authorization already used', 'invalid_payment', { transaction }),
@@ -406,9 +418,9 @@ describe('a payment whose settlement nobody heard of', () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
-    const now = () => Date.now() + 86_400_000
-    const shop = counting({ ...remembering(sharedStore()), now })
-    expect((await shop.fetch(retry(payment))).status).toBe(409)
+    const shop = counting(remembering(sharedStore()))
+    const response = await later(86_400, () => shop.fetch(retry(payment)))
+    expect(response.status).toBe(409)
   })
 
   it('is served to nobody who only knows its payer and nonce, and nobody is asked to pay again', async () => {
@@ -433,11 +445,11 @@ describe('a payment whose settlement nobody heard of', () => {
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
     const { payload } = payment
-    const now = () => Date.now() + 90_000_000
     const authorization = { ...payload.payload.authorization, validBefore: String(2 ** 40) }
     const altered = { ...payload, payload: { ...payload.payload, authorization } }
-    const shop = counting({ ...remembering(sharedStore()), now })
-    const response = await shop.fetch(retry({ header: X402.PaymentPayload.serialize(altered) }))
+    const shop = counting(remembering(sharedStore()))
+    const request = retry({ header: X402.PaymentPayload.serialize(altered) })
+    const response = await later(90_000, () => shop.fetch(request))
     expect([response.status, shop.sales.length]).toEqual([409, 0])
   })
 
