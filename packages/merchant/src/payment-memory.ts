@@ -91,7 +91,7 @@ interface PaymentRecord {
   product: string
   /** Unix seconds: if it was settled since then, nobody has served it. */
   since: number
-  sale?: Omit<Sale, 'amount'> & { amount: string }
+  sale?: (Omit<Sale, 'amount'> & { amount: string }) | undefined
   transaction?: string
   answer?: Answer
 }
@@ -232,6 +232,7 @@ export function createPaymentMemory({
       served: (transaction, answer) =>
         end({
           state: 'served',
+          sale: undefined,
           busyUntil: 0,
           keptUntil: seconds() + GRACE_SECONDS,
           transaction,

@@ -21,7 +21,7 @@ export interface Attempt {
   trail?: Trail
 }
 
-type Unsure = Extract<Outcome, { kind: 'unsure' }>
+type Open = Pick<Extract<Outcome, { kind: 'unsure' }>, 'until' | 'takeBack'>
 
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
@@ -34,10 +34,10 @@ const COMMITTED =
   'the ref link leads to another product, and the payment commits to that one: buy through a link to the product that is sold here'
 
 /** What the buyer is told whose payment may have been settled, or may still be. */
-export const unsureText = ({ until }: Unsure): string =>
+export const unsureText = ({ until }: Open): string =>
   until === undefined ? UNSURE : `${UNSURE} before ${new Date(until * 1_000).toISOString()}`
 
-export const leftOpen = ({ until, takeBack }: Unsure): object => ({
+export const leftOpen = ({ until, takeBack }: Open): object => ({
   ...(until !== undefined && { until }),
   ...takeBackFields(takeBack),
 })
