@@ -191,7 +191,10 @@ export function createPaymentMemory({
           record = { ...record, ...change }
           next = JSON.stringify(record)
         }
-        const isDone = await store.replace(key, current, next, record.keptUntil)
+        let isDone = await store.replace(key, current, next, record.keptUntil)
+        // A write that failed may have taken effect: then the text is another one, and still of this claim.
+        const there = isDone ? undefined : await store.read(key)
+        if (there?.includes(record.by)) isDone = await store.replace(key, there, next, record.keptUntil)
         if (isDone) current = next
         return isDone
       })

@@ -199,6 +199,26 @@ describe.each(['file', 'shared'] as const)('with a %s store', (kind) => {
     expect(served).toBe(1)
   })
 
+  it('a write whose answer is lost is known for its own', async () => {
+    const store = stores[kind]()()
+    if (!store) throw new Error('no store')
+    let losses = 1
+    const payments = createPaymentMemory({
+      store: {
+        ...store,
+        async replace(key, before, next, until) {
+          const isDone = await store.replace(key, before, next, until)
+          if (next?.includes('"paid"') && losses-- > 0) throw new Error('the connection broke')
+          return isDone
+        },
+      },
+    })
+    const { payment } = await paying()
+    const shop = shopOf(world, { payments })
+    expect((await shop.fetch(retry(payment))).status).toBe(503)
+    expect((await shop.fetch(retry(payment))).status).toBe(200)
+  })
+
   it('a payment is not served where it cannot be recorded that it was paid, and served when it can', async () => {
     const store = stores[kind]()()
     if (!store) throw new Error('no store')
