@@ -34,7 +34,7 @@ export function requireUsable(directory: string): void {
 
 /** Written before the keys: a run can stop between the two, and what is there by then may be committed. */
 export const writeGitignore = (directory: string): boolean =>
-  writeOnce(join(directory, '.gitignore'), 'node_modules\n.env\n.referrer\n.next\n')
+  writeOnce(join(directory, '.gitignore'), 'node_modules\n.env\n.referrer\n.next\npayments.log*\n')
 
 /** Returns the names of those that were missing. */
 export function writeProject(directory: string, contents: Contents): string[] {

@@ -373,7 +373,8 @@ function interruptingAnew(points: Set<string>): Reporter {
 
 function snapshot(directory: string): Record<string, string> {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((path) => !path.startsWith('node_modules'))
+    // What the shop writes while it sells is not the command's.
+    .filter((path) => !/^(?:node_modules|payments\.log)/.test(path))
     .filter((path) => statSync(join(directory, path)).isFile())
   return Object.fromEntries(files.map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
 }

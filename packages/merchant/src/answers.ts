@@ -4,7 +4,7 @@ import type { Sale } from './sale.ts'
 
 const RETRY_SECONDS = 5
 
-/** The facilitator's message about such a payment begins with this. */
+/** The facilitator's message about a payment that was used begins with this. */
 export const USED = 'authorization already used'
 
 /** Why no payment was taken. Buyers who read the facilitator's answers look for `errorReason` and `errorMessage`. */
@@ -28,8 +28,12 @@ export function jsonAnswer(status: number, body: { error: string; transaction?: 
 }
 
 /** The same request may be sent again. */
-export function retryLater(status: 503 | 504, error: string, seconds = RETRY_SECONDS): Response {
-  const response = jsonAnswer(status, refusalFields(error, 'settle_failed'))
+export function retryLater(
+  status: 503 | 504,
+  error: string,
+  { seconds = RETRY_SECONDS, rest = {} }: { seconds?: number; rest?: object } = {},
+): Response {
+  const response = jsonAnswer(status, { ...refusalFields(error, 'settle_failed'), ...rest })
   response.headers.set('retry-after', String(seconds))
   return response
 }

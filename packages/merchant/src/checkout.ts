@@ -1,6 +1,7 @@
 // Settles a payment and serves what it bought. In doubt the buyer must not pay twice and the merchant must not serve twice.
 import type { PublicClient } from 'viem'
-import { jsonAnswer, paid, receipt, refusalFields, retryLater } from './answers.ts'
+import { answerAgain, keptOf } from './answer-again.ts'
+import { jsonAnswer, paid, receipt, refusalFields, retryLater, USED } from './answers.ts'
 import type { Settings } from './config.ts'
 import { OFFER_RECEIPT } from './extensions/offer-receipt.ts'
 import type { Outcome } from './facilitator.ts'
@@ -10,30 +11,19 @@ import type { Payment } from './payment.ts'
 import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
 import { purchaseOf } from './returning.ts'
 import { type Sale, saleOf } from './sale.ts'
-import { createSettlement, UNSURE } from './settlement.ts'
+import { createSettlement, leftOpen, unsureText } from './settlement.ts'
+import { type TakeBack, takeBackFields } from './take-back.ts'
 import { trailOf } from './trail.ts'
 
 /** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
-/** How a payment ended here, for whoever wants to know. Undefined where it was not taken. */
-export interface Watched {
-  end: 'served' | 'owed' | 'unsure' | 'refused' | 'undone' | undefined
-  transaction?: string
-  /** Called before a payment that has bought nothing is let go: no copy of it is taken meanwhile. */
-  free?(end: 'refused' | 'undone'): Promise<void>
-}
-
-export type CheckOut = (
-  request: Request,
-  payment: Payment,
-  makeOffer: MakeOffer,
-  watched?: Watched,
-) => Promise<Response>
+export type CheckOut = (request: Request, payment: Payment, makeOffer: MakeOffer) => Promise<Response>
 
 const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 const OWED =
-  'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again within the hour, it will be served without paying again'
+  'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again, it will be served without paying again'
+const NOT_NOW = 'payments cannot be taken right now; send the same one again'
 
 export function createCheckout(settings: Settings, client: PublicClient): CheckOut {
   const { network, payments, tell } = settings
@@ -43,17 +33,15 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     request: Request,
     payment: Payment,
     makeOffer: MakeOffer,
-    watched?: Watched,
   ): Promise<Response> {
     let claim: Claim
     try {
       claim = await payments.claim(payment, settings)
-      if (claim.isGranted && watched) claim = watching(claim, watched)
     } catch (error) {
       tell({ type: 'claims_failed', error })
-      return retryLater(503, 'payments cannot be taken right now; send the same one again')
+      return retryLater(503, NOT_NOW)
     }
-    if (!claim.isGranted) return repeated(payment, REPEATED[claim.why], claim.transaction)
+    if (!claim.isGranted) return notGranted(payment, claim)
 
     const made = await makeOffer()
     if (!('offer' in made)) {
@@ -61,9 +49,21 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
       return made
     }
     if (!claim.paid) return settle(request, { payment, claim, ...made })
-    if (made.offer.amount <= claim.paid.amount) return serve(request, claim, claim.paid)
+    if (made.offer.amount <= claim.paid.amount) return serve(request, payment, claim, claim.paid)
     await claim.undo()
     return repeated(payment, DEARER, claim.paid.transaction)
+  }
+
+  function notGranted(payment: Payment, claim: Exclude<Claim, Granted>): Response {
+    if (claim.why !== 'served') {
+      const response = repeated(payment, REPEATED[claim.why], undefined)
+      if (claim.why === 'busy') response.headers.set('retry-after', String(claim.retrySeconds))
+      return response
+    }
+    const { transaction, answer } = claim
+    if (!answer) return repeated(payment, USED, transaction)
+    tell({ type: 'repeated', payment: payment.key, transaction })
+    return answerAgain(answer)
   }
 
   type Attempt = { payment: Payment; claim: Granted; offer: Offer; market: Market }
@@ -79,7 +79,7 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     })
     switch (outcome.kind) {
       case 'settled':
-        return serve(request, claim, saleOf(payment, offer.amount, outcome))
+        return servePaid(request, attempt, saleOf(payment, offer.amount, outcome))
       case 'used':
         return repeatedOutside(attempt, outcome)
       case 'refused':
@@ -91,18 +91,28 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
         await claim.undo()
         tell({ type: 'facilitator_refused', message: outcome.message })
         return retryLater(503, 'payments cannot be settled right now; send the same one again')
-      case 'pending':
       case 'unsure':
-        await claim.leaveOpen()
+        await claim.leave()
         tell({ type: 'unsure', payment: payment.key, message: outcome.message })
-        return retryLater(504, UNSURE)
+        return retryLater(504, unsureText(outcome), { rest: leftOpen(outcome) })
     }
   }
 
-  async function serve(request: Request, claim: Granted, sale: Sale): Promise<Response> {
+  /** That it was paid is recorded before it is served: whoever finds it recorded serves, in this process or in a later one. */
+  async function servePaid(request: Request, { payment, claim }: Attempt, sale: Sale): Promise<Response> {
+    try {
+      if (await claim.paidBy(sale)) return serve(request, payment, claim, sale)
+    } catch (error) {
+      tell({ type: 'claims_failed', error })
+    }
+    await claim.leave()
+    return retryLater(503, NOT_NOW)
+  }
+
+  async function serve(request: Request, payment: Payment, claim: Granted, sale: Sale): Promise<Response> {
     // The buyer has hung up and may come back for it.
     if (request.signal.aborted) {
-      await claim.owe(sale)
+      await claim.leave()
       tell({ type: 'buyer_gone', sale })
       return jsonAnswer(503, { error: OWED, transaction: sale.transaction })
     }
@@ -114,12 +124,13 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
         await response.body?.cancel()
         throw new Error(`serve answered ${response.status}`)
       }
-      claim.served(sale.transaction)
+      const isNamed = settings.extensions.paymentIds && payment.identifier !== undefined
+      await claim.served(sale.transaction, isNamed ? await keptOf(response) : undefined)
       tell({ type: 'sold', sale })
       if (response.status < 400) await recordFor(sale)
       return response
     } catch (error) {
-      await claim.owe(sale)
+      await claim.leave()
       tell({ type: 'serve_failed', sale, error })
       const response = jsonAnswer(500, { error: OWED, transaction: sale.transaction })
       paid(response.headers, sale, network)
@@ -143,7 +154,7 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
 
   async function refuse(
     { payment, claim, offer }: Attempt,
-    refusal: { reason: string; message: string; transaction?: string },
+    refusal: Extract<Outcome, { kind: 'refused' }>,
   ): Promise<Response> {
     await claim.forget()
     tell({ type: 'refused', payment: payment.key, reason: refusal.reason, message: refusal.message })
@@ -153,46 +164,26 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
   /** The facilitator has seen the authorisation before. The answer is not 402, because a buyer who reads a refusal pays again. */
   async function repeatedOutside(
     { payment, claim }: Attempt,
-    { transaction, message }: Extract<Outcome, { kind: 'used' }>,
+    { transaction, message, takeBack }: Extract<Outcome, { kind: 'used' }>,
   ): Promise<Response> {
-    if (transaction) claim.served(transaction)
+    if (transaction) await claim.served(transaction)
     // It may have been paid here: then it is still owed.
-    else if (claim.isDoubtful) await claim.leaveOpen()
+    else if (claim.isDoubtful) await claim.leave()
     else await claim.forget()
-    return repeated(payment, message, transaction)
+    return repeated(payment, message, transaction, takeBack)
   }
 
-  function repeated({ key }: Payment, error: string, transaction: string | undefined): Response {
+  function repeated(
+    { key }: Payment,
+    error: string,
+    transaction: string | undefined,
+    takeBack?: TakeBack,
+  ): Response {
     tell({ type: 'repeated', payment: key, ...(transaction && { transaction }) })
     return jsonAnswer(409, {
       ...refusalFields(error, 'invalid_payment'),
       ...(transaction && { transaction }),
+      ...takeBackFields(takeBack),
     })
-  }
-}
-
-function watching(claim: Granted, watched: Watched): Granted {
-  const ended = (end: Watched['end']) => {
-    watched.end = end
-  }
-  return {
-    ...claim,
-    served(transaction) {
-      claim.served(transaction)
-      ended('served')
-      watched.transaction = transaction
-    },
-    owe: (sale) => claim.owe(sale).finally(() => ended('owed')),
-    leaveOpen: () => claim.leaveOpen().finally(() => ended('unsure')),
-    async forget() {
-      ended('refused')
-      await watched.free?.('refused')
-      await claim.forget()
-    },
-    async undo() {
-      ended('undone')
-      await watched.free?.('undone')
-      await claim.undo()
-    },
   }
 }

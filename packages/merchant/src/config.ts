@@ -63,6 +63,13 @@ export interface MarketConfig {
   payments: PaymentMemory
   /** How long the facilitator may take to settle. */
   timeoutMs?: number
+  /**
+   * Whether the chain has to show each purchase before it is served: true for all, false for none. Left out: where the facilitator is not
+   * the one that the market's manifest names.
+   */
+  checkOnChain?: boolean | undefined
+  /** How long the chain may take to show it. */
+  checkTimeoutMs?: number
   /** How old the addresses may get before they are read again. */
   refreshMs?: number
   fetch?: typeof fetch
@@ -134,6 +141,9 @@ export interface MarketSettings {
   signer: RequestSignature.RequestSigner | undefined
   payments: PaymentMemory
   timeoutMs: number
+  /** Undefined where it depends on whose the facilitator is. */
+  looks: boolean | undefined
+  lookMs: number
   refreshMs: number
   fetch: typeof fetch
   now: () => number
@@ -154,6 +164,7 @@ export interface Settings extends MarketSettings {
 }
 
 const TIMEOUT_MS = 58_000
+const LOOK_MS = 20_000
 const REFRESH_MS = 5 * 60_000
 /** The offer also travels in a header, and all headers together have 16 KiB. */
 const MAX_TEXT_CHARS = 500
@@ -198,6 +209,8 @@ export function readMarketConfig(config: MarketConfig): MarketSettings {
     signer: signerOf(config.signingKey),
     payments: memory(config.payments),
     timeoutMs: positive(config.timeoutMs ?? TIMEOUT_MS, 'timeoutMs'),
+    looks: flag(config.checkOnChain, 'checkOnChain'),
+    lookMs: positive(config.checkTimeoutMs ?? LOOK_MS, 'checkTimeoutMs'),
     refreshMs: positive(config.refreshMs ?? REFRESH_MS, 'refreshMs'),
     fetch: config.fetch ?? ((...request) => globalThis.fetch(...request)),
     now: config.now ?? Date.now,
@@ -290,6 +303,10 @@ function identity(value: number | bigint): bigint {
 
 function positive(value: number, what: string): number {
   return Number.isSafeInteger(value) && value > 0 ? value : refuse(what, 'a positive integer')
+}
+
+function flag(value: boolean | undefined, what: string): boolean | undefined {
+  return value === undefined || typeof value === 'boolean' ? value : refuse(what, 'true or false')
 }
 
 function shortText(value: string | undefined, what: string): string | undefined {

@@ -26,7 +26,7 @@ export interface ReferralEndpoint {
   fetch(request: Request): Promise<Response>
   /**
    * Reads the market now instead of at the first request, and asks the facilitator for the least amount that it settles: await it at the
-   * start to notice a wrong configuration, or a price that nobody could pay.
+   * start to notice a wrong configuration, a store that cannot be read, or a price that nobody could pay.
    */
   ready(): Promise<void>
 }
@@ -121,6 +121,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   return {
     fetch,
     async ready() {
+      await settings.payments.noted('ready')
       await marketNow()
       const known = await readLeast(settings, facilitatorOf(settings).supported)
       if (settings.fixedPrice !== undefined) requireLeast(settings.fixedPrice, known)

@@ -3,30 +3,38 @@ import { USED } from './answers.ts'
 import { readJson } from './body.ts'
 import type { MarketSettings } from './config.ts'
 import type { Payment } from './payment.ts'
+import { type TakeBack, takeBackOf } from './take-back.ts'
 import type { Trail } from './trail.ts'
 
 /** What became of a payment that was sent to the facilitator. */
 export type Outcome =
   | { kind: 'settled'; transaction: string; payer: string | undefined }
   /** The authorisation was used before, by this transaction if it is known. */
-  | { kind: 'used'; transaction: string | undefined; message: string }
-  | { kind: 'refused'; reason: string; message: string; transaction: string }
+  | { kind: 'used'; transaction: string | undefined; message: string; takeBack?: TakeBack | undefined }
+  | { kind: 'refused'; reason: string; message: string; takeBack?: TakeBack | undefined }
   /** Nothing was sent to the chain, and the same payment may be tried again. */
   | { kind: 'not now'; message: string }
   /** The facilitator does not take requests of this endpoint: nothing was settled. */
   | { kind: 'turned away'; message: string }
-  /** The transaction was sent, and its result is not known yet. */
-  | { kind: 'pending'; message: string }
-  /** The answer is missing or tells nothing: the payment may have been settled. */
-  | { kind: 'unsure'; message: string }
+  /** The payment may have been settled, or may still be: until this time (unix seconds), where it is known. */
+  | {
+      kind: 'unsure'
+      message: string
+      until?: number | undefined
+      takeBack?: TakeBack | undefined
+      /** The facilitator says so itself: its record would say the same. */
+      isTold?: true
+    }
 
 export interface SettlementRecord {
-  status: 'pending' | 'settled' | 'failed' | 'refunded' | 'unknown'
+  status: 'pending' | 'settled' | 'failed' | 'unknown'
   transaction: string | undefined
   message: string | undefined
+  until: number | undefined
+  takeBack: TakeBack | undefined
 }
 
-const STATUSES = ['pending', 'settled', 'failed', 'refunded', 'unknown'] as const
+const STATUSES = ['pending', 'settled', 'failed', 'unknown'] as const
 const RECORD_TIMEOUT_MS = 5_000
 const MAX_ANSWER_BYTES = 65_536
 const MAX_MESSAGE_CHARS = 500
@@ -111,11 +119,17 @@ export function facilitatorOf(settings: MarketSettings) {
     try {
       const url = `${facilitatorUrl}/settlements/${payer}/${nonce}?chain_id=${chainId}`
       const { status: code, json } = await ask(url, RECORD_TIMEOUT_MS, {})
-      const { status, transaction, message } = fieldsOf(json)
+      const { status, transaction, message, until, take_back } = fieldsOf(json)
       const known = STATUSES.find((one) => one === status)
-      return code === 200 && known
-        ? { status: known, transaction: hashOf(transaction), message: textOf(message) }
-        : undefined
+      if (code !== 200 || !known) return undefined
+      const takeBack = takeBackOf(take_back)
+      return {
+        status: known,
+        transaction: hashOf(transaction),
+        message: textOf(message),
+        until: timeOf(until),
+        takeBack,
+      }
     } catch {
       return undefined
     }
@@ -131,7 +145,8 @@ export function facilitatorOf(settings: MarketSettings) {
 }
 
 function outcomeOf(path: string, { status, json }: { status: number; json: unknown }): Outcome {
-  const { success, transaction, payer, errorReason, errorMessage, retryable, pending } = fieldsOf(json)
+  const fields = fieldsOf(json)
+  const { success, transaction, payer, errorReason, errorMessage, retryable, pending } = fields
   if (status >= 300 && status < 500 && status !== 408) {
     const message = `${path} answered ${status}${inWords(json)}: ${adviceOn(status)}`
     return { kind: 'turned away', message }
@@ -147,10 +162,12 @@ function outcomeOf(path: string, { status, json }: { status: number; json: unkno
 
   const reason = textOf(errorReason) ?? 'settle_failed'
   const message = textOf(errorMessage) ?? reason
-  if (pending === true) return { kind: 'pending', message }
-  if (message.startsWith(USED)) return { kind: 'used', transaction: hash, message }
+  const takeBack = takeBackOf(fields.take_back)
+  if (pending === true)
+    return { kind: 'unsure', message, until: timeOf(fields.until), takeBack, isTold: true }
+  if (message.startsWith(USED)) return { kind: 'used', transaction: hash, message, takeBack }
   if (retryable === true && reason === 'settle_failed') return { kind: 'not now', message }
-  return { kind: 'refused', reason, message, transaction: hash ?? '' }
+  return { kind: 'refused', reason, message, takeBack }
 }
 
 function inWords(json: unknown): string {
@@ -169,6 +186,8 @@ function adviceOn(status: number): string {
 
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? (value as Fields) : {}
+const timeOf = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : undefined)
+
 const hashOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const textOf = (value: unknown) =>
   typeof value === 'string' && value !== '' ? value.slice(0, MAX_MESSAGE_CHARS) : undefined

@@ -1,18 +1,9 @@
 // Payments that the buyer has named: the same name pays once, and gets the same answer again.
+import { answerAgain } from './answer-again.ts'
 import { isOwn, jsonAnswer, refusalFields, retryLater } from './answers.ts'
-import type { CheckOut, MakeOffer, Watched } from './checkout.ts'
+import type { CheckOut, MakeOffer } from './checkout.ts'
 import type { Settings } from './config.ts'
-import {
-  type Answer,
-  type Asked,
-  answerAgain,
-  createAnswers,
-  type Entry,
-  KEPT_SECONDS,
-  keptOf,
-  objectionToId,
-  purposeOf,
-} from './extensions/payment-identifier.ts'
+import { NAMED_SECONDS, objectionToId, purposeOf } from './extensions/payment-identifier.ts'
 import { facilitatorOf } from './facilitator.ts'
 import type { Payment } from './payment.ts'
 
@@ -25,28 +16,18 @@ const UNCHECKED =
 const IN_USE =
   'a payment under this identifier is under way or was made: do not sign another, and send that payment again to get its answer. If you no longer have it, see on the chain whether it was paid before you pay under a new identifier'
 
-/** A request, the payment that came with it, and the name of both. */
-interface Visit {
-  asked: Asked
-  payment: Payment
-  makeOffer: MakeOffer
-}
-
-/** What a payment holds while it is claimed, and what was known under its name before. */
-interface Held {
-  before: Entry | undefined
-  /** The name itself was free, or had been kept long enough. */
-  isNewName: boolean
-  release(): Promise<void>
+/** What a name stands for. It counts as long as there is a record of its payment. */
+interface Name {
+  payment: string
+  /** Of what was asked for, and of the terms: the same when the buyer has signed a new authorisation for it. */
+  purpose: string
 }
 
 export function createIdentified(settings: Settings, checkOut: CheckOut): CheckOut {
   const { extensions, network, payments, publicUrl, tell } = settings
   const { paymentIds } = extensions
   if (!paymentIds) return checkOut
-  const answers = createAnswers()
   const facilitator = facilitatorOf(settings)
-  const seconds = () => Math.floor(settings.now() / 1_000)
 
   return async function identified(request, payment, makeOffer) {
     // A credential of MPP has no extensions: the challenge that it answers names the purchase.
@@ -56,124 +37,73 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     // Without a payer there is nobody whose name it could be: the facilitator refuses such a payment.
     if (payment.identifier === undefined || !payment.payer) return checkOut(request, payment, makeOffer)
 
-    const { value, attributionToken = '', buyerAgentId = '', payer, identifier, fingerprint } = payment
+    const { value, attributionToken = '', buyerAgentId = '' } = payment
     // Processes behind a proxy may each be asked by a host of their own.
     const place = publicUrl?.href ?? new URL(request.url).origin
     const terms = [place, `${value}`, attributionToken, buyerAgentId]
     const purpose = await purposeOf(request, terms).catch(() => undefined)
     if (!purpose) return jsonAnswer(400, { error: 'the body did not arrive; nothing was charged' })
-    const asked = { key: `${network}:${payer}:${identifier}`, fingerprint, purpose }
-    const visit: Visit = { asked, payment, makeOffer }
-    const first = answers.find(asked.key, seconds())
-    const answer = first && (await answerBy(first, visit))
-    if (answer) return answer
-
-    const watched: Watched & { held?: Held } = { end: undefined }
-    const response = await checkOut(request, payment, () => offerUnderName(visit, watched), watched)
-    if (watched.held) await finish(asked, watched, watched.held, response)
-    return response
+    const name: Name = { payment: payment.key, purpose }
+    const early = await safely(() => answerTo(payment, name, makeOffer))
+    if (early) return early
+    // The name is taken while the payment is claimed: of two payments under one name, the one that is later finds the record of the other.
+    return checkOut(request, payment, async () => {
+      const made = await makeOffer()
+      return 'offer' in made ? ((await safely(() => take(payment, name))) ?? made) : made
+    })
   }
 
-  /** Undefined where the payment has to be taken, or looked up. */
-  async function answerBy(first: Entry, { asked, payment, makeOffer }: Visit): Promise<Response | undefined> {
-    const isSamePayment = first.fingerprint === asked.fingerprint
-    if (first.purpose !== asked.purpose) {
-      // What is owed may be served for another request that costs no more; what was served may not.
-      return isSamePayment && !first.transaction ? undefined : conflict(payment)
-    }
-    if (isSamePayment) return first.answer && again(payment, first, first.answer)
-    if (first.isUnderWay) return later(payment, UNDER_WAY)
-    if (!first.answer) return inUse(payment, first.transaction)
-    const verdict = await isPayers(payment, makeOffer)
-    if (verdict === 'yes') return again(payment, first, first.answer)
-    return verdict === 'no' ? inUse(payment, first.transaction) : later(payment, UNCHECKED)
-  }
-
-  /**
-   * The offer, once the name is held. It is asked for while the payment is claimed, so no copy of the payment is here at the same time, in this
-   * process or in another: none can pay without the name.
-   */
-  async function offerUnderName(
-    { asked, payment, makeOffer }: Visit,
-    watched: Watched & { held?: Held },
-  ): ReturnType<MakeOffer> {
-    const made = await makeOffer()
-    if (!('offer' in made)) return made
-    let held: Held | 'another purpose' | 'another payment'
+  async function safely(answer: () => Promise<Response | undefined>): Promise<Response | undefined> {
     try {
-      held = await hold(asked)
+      return await answer()
     } catch (error) {
       tell({ type: 'claims_failed', error })
       return retryLater(503, 'payments cannot be taken right now; send the same one again')
     }
-    if (held === 'another purpose') return conflict(payment)
-    if (held === 'another payment') return inUse(payment)
-    const { before, release } = held
-    answers.remember({ ...asked, until: seconds() + KEPT_SECONDS, isUnderWay: true, release })
-    watched.held = held
-    watched.free = async (end) => {
-      if (before && end === 'undone') return goBack(before, held)
-      answers.forget(asked.key)
-      await before?.release()
-      await release()
-    }
-    return made
   }
 
-  async function hold({ key, purpose, fingerprint }: Asked) {
-    const name = `referrer:id:${key}`
-    const held: (() => Promise<void>)[] = []
-    const take = async (mark: string): Promise<boolean> => {
-      const releaseMark = await payments.reserve(mark, seconds() + KEPT_SECONDS, settings)
-      if (releaseMark) held.unshift(releaseMark)
-      return releaseMark !== undefined
-    }
-    const release = async () => {
-      for (const releaseMark of held.splice(0)) await releaseMark()
-    }
-    try {
-      // The purpose is marked before the name: whoever finds the name taken can tell whether it is for the same purpose.
-      const isNewPurpose = await take(`${name}:${purpose}`)
-      const isNewName = isNewPurpose && (await take(name))
-      const isNewPayment = await take(`${name}:${fingerprint}`)
-      if (isNewName || !isNewPayment) return { before: answers.find(key, seconds()), isNewName, release }
-      await release()
-      return isNewPurpose ? 'another purpose' : 'another payment'
-    } catch (error) {
-      // Nobody else would release them, and the buyer was told to send the same payment again.
-      await release()
-      throw error
-    }
+  /** Of chain, payer and identifier: nobody reaches the answers of another payer. */
+  function keyOf({ payer, identifier }: Payment): string {
+    return `referrer:id:${network}:${payer}:${identifier}`
   }
 
-  /** What may have been paid keeps its name: another payment under it would pay twice. */
-  async function finish(
-    asked: Asked,
-    { end, transaction }: Watched,
-    held: Held,
-    response: Response,
-  ): Promise<void> {
-    const { before, release } = held
-    const ended = { ...asked, until: seconds() + KEPT_SECONDS, isUnderWay: false, release }
-    if (end === 'served') {
-      const answer = await keptOf(response)
-      answers.remember({ ...ended, answer, ...(transaction && { transaction }) })
-    } else if (end === 'owed' || end === 'unsure') {
-      if (before) await goBack(before, held)
-      else answers.remember(ended)
+  async function read(payment: Payment) {
+    const text = await payments.noted(keyOf(payment))
+    const name = text === undefined ? undefined : (JSON.parse(text) as Name)
+    return { text, name, first: name && (await payments.standing(name.payment, settings)) }
+  }
+
+  /** Undefined where the payment has to be taken, or looked up. */
+  async function answerTo(
+    payment: Payment,
+    { purpose }: Name,
+    makeOffer: MakeOffer,
+  ): Promise<Response | undefined> {
+    const { name, first } = await read(payment)
+    if (!name || !first) return undefined
+    const isSame = name.payment === payment.key
+    if (name.purpose !== purpose) {
+      // What is owed may be served for another request that costs no more; what was served may not.
+      return isSame && first.state !== 'served' ? undefined : conflict(payment)
     }
+    if (isSame) return undefined
+    if (first.isBusy) return later(payment, UNDER_WAY)
+    if (!first.answer) return inUse(payment, first.transaction)
+    const verdict = await isPayers(payment, makeOffer)
+    if (verdict === 'unknown') return later(payment, UNCHECKED)
+    if (verdict === 'no') return inUse(payment, first.transaction)
+    tell({ type: 'repeated', payment: payment.key, ...by(first.transaction) })
+    return answerAgain(first.answer)
   }
 
-  /** The name stays with the request that was sent first, which may have been paid. */
-  async function goBack(before: Entry, { isNewName, release }: Held): Promise<void> {
-    const renewed = isNewName && { until: seconds() + KEPT_SECONDS, release }
-    answers.remember({ ...before, isUnderWay: false, ...renewed })
-    if (!isNewName) await release()
-  }
-
-  function again({ key }: Payment, { transaction }: Entry, answer: Answer): Response {
-    tell({ type: 'repeated', payment: key, ...(transaction && { transaction }) })
-    return answerAgain(answer)
+  async function take(payment: Payment, name: Name): Promise<Response | undefined> {
+    const { text, name: before, first } = await read(payment)
+    if (before?.payment === name.payment) return undefined
+    if (first) return inUse(payment, first.transaction)
+    const until = Math.floor(settings.now() / 1_000) + NAMED_SECONDS
+    return (await payments.note(keyOf(payment), text, JSON.stringify(name), until))
+      ? undefined
+      : inUse(payment)
   }
 
   function conflict({ key }: Payment): Response {
@@ -188,9 +118,8 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
 
   /** Not a conflict: a buyer who is told to choose a new name pays for the same purchase a second time. */
   function inUse({ key }: Payment, transaction?: string): Response {
-    const by = transaction === undefined ? {} : { transaction }
-    tell({ type: 'repeated', payment: key, ...by })
-    return jsonAnswer(409, { ...refusalFields(IN_USE, 'payment_identifier_in_use'), ...by })
+    tell({ type: 'repeated', payment: key, ...by(transaction) })
+    return jsonAnswer(409, { ...refusalFields(IN_USE, 'payment_identifier_in_use'), ...by(transaction) })
   }
 
   /**
@@ -208,3 +137,5 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     }
   }
 }
+
+const by = (transaction: string | undefined) => (transaction === undefined ? {} : { transaction })

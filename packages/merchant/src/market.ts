@@ -1,16 +1,13 @@
-// What the chain says about the market: whom to pay, in which token, and whether a payment reached us.
-import { addressRegistryAbi, commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
+// What the chain says about the market: whom to pay, and in which token.
+import { addressRegistryAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import {
   type Address,
   createPublicClient,
   fallback,
-  type Hex,
   http,
-  isAddressEqual,
   keccak256,
   type PublicClient,
   parseAbi,
-  parseEventLogs,
   stringToBytes,
 } from 'viem'
 import type { MarketSettings } from './config.ts'
@@ -22,20 +19,6 @@ export interface Market {
   usdc: Address
   /** The token's EIP-712 domain. */
   token: { name: string; version: string }
-}
-
-/** A payment as its record on the chain tells it. */
-export interface Recorded {
-  transaction: Hex
-  payer: Address
-  nonce: Hex
-  amount: bigint
-  merchantId: bigint
-  productId: Hex | undefined
-  /** The terms of the ref link. A buyer who settles the payment himself can choose other terms. */
-  link: { reviewId: number; reviewerAgentId: number; cashbackOfCommissionBps: number }
-  /** Unix seconds: an earlier record does not count. */
-  since: number
 }
 
 const NODE_TIMEOUT_MS = 5_000
@@ -79,37 +62,6 @@ export function addressOf(client: PublicClient, addressRegistry: Address, key: s
     functionName: 'getAddress',
     args: [keccak256(stringToBytes(key))],
   })
-}
-
-/**
- * Whether the transaction split this payment for this merchant, as its ref link says. The facilitator's word names payer and nonce only, and the same
- * authorisation may have been spent at another shop. Throws where the chain cannot be asked or does not know the transaction yet.
- */
-export async function isRecorded(
-  client: PublicClient,
-  { escrow }: Market,
-  wanted: Recorded,
-): Promise<boolean> {
-  const receipt = await client.getTransactionReceipt({ hash: wanted.transaction })
-  const isThere = parseEventLogs({
-    abi: commissionEscrowAbi,
-    eventName: 'EscrowDeposited',
-    logs: receipt.logs,
-  }).some(
-    ({ address, args }) =>
-      isAddressEqual(address, escrow) &&
-      isAddressEqual(args.payer, wanted.payer) &&
-      args.nonce === wanted.nonce &&
-      args.merchantId === wanted.merchantId &&
-      args.price === wanted.amount &&
-      args.reviewId === BigInt(wanted.link.reviewId) &&
-      args.reviewerAgentId === BigInt(wanted.link.reviewerAgentId) &&
-      args.cashback === (args.commission * BigInt(wanted.link.cashbackOfCommissionBps)) / 10_000n &&
-      (wanted.productId === undefined || args.productId === wanted.productId),
-  )
-  if (!isThere) return false
-  const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash })
-  return timestamp >= BigInt(wanted.since)
 }
 
 /** Caches the market: it is read at the first use and again after `refreshMs`. Failures are not cached, and concurrent callers share one read. */

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ReferralEndpoint } from './endpoint.ts'
 import { answer, send } from './node-http.ts'
 
+export { fileStore } from './file-store.ts'
+
 /**
  * A request listener for `http.createServer`.
  *

@@ -5,6 +5,7 @@ import type { Settings } from './config.ts'
 import { declarationsOf, fitting } from './extensions/declarations.ts'
 import type { Market } from './market.ts'
 import { type GetHeader, termsOf } from './payment.ts'
+import { type TakeBack, takeBackFields } from './take-back.ts'
 
 /** What a buyer says about itself; it comes back with the payment. */
 export interface Buyer {
@@ -15,8 +16,7 @@ export interface Buyer {
 export interface Refusal {
   reason: string
   message: string
-  /** The transaction that gave the money back, if it had moved. */
-  transaction?: string
+  takeBack?: TakeBack | undefined
 }
 
 export interface Offer {
@@ -80,6 +80,7 @@ export async function makeOffer(
       x402Version: X402.VERSION,
       ...(error !== undefined && { error }),
       ...(refusal && refusalFields(refusal.message, refusal.reason)),
+      ...takeBackFields(refusal?.takeBack),
       resource,
       accepts: [requirements],
       extensions: { ...extensions, ...declared },
@@ -89,8 +90,8 @@ export async function makeOffer(
       [X402.PAYMENT_REQUIRED_HEADER]: X402.encodeHeader(body, 'standard'),
     })
     if (refusal) {
-      const { reason, message, transaction = '' } = refusal
-      const failure = { success: false, errorReason: reason, errorMessage: message, transaction, network }
+      const { reason: errorReason, message: errorMessage } = refusal
+      const failure = { success: false, errorReason, errorMessage, transaction: '', network }
       headers.set(X402.PAYMENT_RESPONSE_HEADER, X402.encodeHeader(failure, 'standard'))
     }
     return own(Response.json(body, { status: 402, headers }))

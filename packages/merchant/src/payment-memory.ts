@@ -1,33 +1,13 @@
-// Serves each payment once: remembers which payments are being settled, were served, or are owed to buyers who have paid.
+// Serves each payment once. The record of a payment says how far it is: claimed, paid or served. Whoever finds `paid` serves.
+import type { Hex } from 'viem'
+import type { Answer } from './answer-again.ts'
 import { USED } from './answers.ts'
 import type { Payment } from './payment.ts'
+import { memoryStore, type PaymentStore } from './payment-store.ts'
 import type { Sale } from './sale.ts'
 
 /**
- * A store that several processes share, so that only one of them serves a payment. A table with a unique key, or `SET NX EXAT` of Redis, is enough.
- *
- * @example
- * ```ts
- * import type { SharedClaims } from '@referrer/merchant'
- *
- * declare const redis: {
- *   set(key: string, value: string, options: { NX: true; EXAT: number }): Promise<string | null>
- *   del(key: string): Promise<number>
- * }
- * export const sharedClaims: SharedClaims = {
- *   claim: async (key, untilSeconds) => (await redis.set(key, '1', { NX: true, EXAT: untilSeconds })) !== null,
- *   release: async (key) => void (await redis.del(key)),
- * }
- * ```
- */
-export interface SharedClaims {
-  /** True for one caller only, until it releases the key or the time (unix seconds) has passed. */
-  claim(key: string, untilSeconds: number): Promise<boolean>
-  release(key: string): Promise<void>
-}
-
-/**
- * What one process remembers about payments. Make it once with `createPaymentMemory` and give it to every endpoint of the process;
+ * What a shop remembers about payments. Make it once with `createPaymentMemory` and give it to every endpoint of the process;
  * nothing else calls it.
  *
  * @example
@@ -38,37 +18,51 @@ export interface SharedClaims {
  * ```
  */
 export interface PaymentMemory {
-  /** Throws what the shared claims throw; nothing is claimed then. */
-  claim(payment: Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>, endpoint: Endpoint): Promise<Claim>
-  /**
-   * For one caller only, until it releases the key by what it got, or the time (unix seconds) has passed. Throws what the shared claims
-   * throw; nothing is reserved then.
-   */
-  reserve(key: string, untilSeconds: number, endpoint: Endpoint): Promise<(() => Promise<void>) | undefined>
+  /** All of these throw what the store throws. */
+  claim(payment: Claimed, endpoint: Endpoint): Promise<Claim>
+  /** How far a payment is. Undefined where nothing is recorded about it. */
+  standing(key: string, endpoint: Endpoint): Promise<Standing | undefined>
+  /** A note of the endpoint itself, until the time (unix seconds): false where there is another one than `before`. */
+  note(key: string, before: string | undefined, text: string, untilSeconds: number): Promise<boolean>
+  noted(key: string): Promise<string | undefined>
 }
 
-/** The endpoint that took the payment. What it owes, no other endpoint serves. */
+type Claimed = Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>
+
+/** The endpoint that asks. What is owed is served by any endpoint of the shop that sells the same product. */
 interface Endpoint {
+  merchantId: bigint
+  productId: Hex | undefined
   now(): number
   tell(event: { type: 'claims_failed'; error: unknown }): void
 }
 
+export interface Standing {
+  state: 'claimed' | 'paid' | 'served'
+  /** Somebody is at work on it. */
+  isBusy: boolean
+  transaction: string | undefined
+  answer: Answer | undefined
+}
+
 export type Claim =
-  | { isGranted: false; why: 'busy' | 'taken' | 'served' | 'altered'; transaction?: string }
+  | { isGranted: false; why: 'busy'; retrySeconds: number }
+  | { isGranted: false; why: 'altered' }
+  | { isGranted: false; why: 'served'; transaction: string; answer: Answer | undefined }
   | {
       isGranted: true
       /** The payment was settled before and has not been served. */
       paid: Sale | undefined
       /** The payment was sent to the facilitator before, and its outcome is unknown. */
       isDoubtful: boolean
-      /** Unix seconds: a payment that was settled since then cannot have been served. Undefined where nothing proves it. */
-      unservedSince: number | undefined
-      /** Exactly one of these five ends the claim. The payment was served. */
-      served(transaction: string): void
-      /** It was settled and not served: the buyer may come back for it. */
-      owe(sale: Sale): Promise<void>
-      /** It may have been settled: the buyer may send it again. */
-      leaveOpen(): Promise<void>
+      /** Unix seconds: a payment that was settled since then cannot have been served. Infinity where nothing proves it. */
+      unservedSince: number
+      /** It was settled: recorded before it is served. Throws, or false, where it is not recorded: then it must not be served now. */
+      paidBy(sale: Sale): Promise<boolean>
+      /** Exactly one of these ends the claim. It was served. */
+      served(transaction: string, answer?: Answer): Promise<void>
+      /** It may have been settled, or was settled and not served: the buyer may send it again. */
+      leave(): Promise<void>
       /** It was refused. */
       forget(): Promise<void>
       /** Nothing happened to it: the state before the claim holds again. */
@@ -79,35 +73,42 @@ export type Granted = Extract<Claim, { isGranted: true }>
 
 /** What a buyer is told whose claim is not granted. */
 export const REPEATED = {
-  busy: 'this payment is being settled: wait for its answer, and do not sign another',
-  taken: 'this payment is being settled or was used already: do not sign another before you know',
+  busy: 'this payment is being settled or served: wait for its answer, and do not sign another',
   served: USED,
   altered: 'this authorisation came before in another payment: send that one again',
 }
 
-type Entry =
-  | { state: 'busy' }
-  | { state: 'served'; transaction: string; until: number }
-  | ({ state: 'paid'; sale: Sale } & Owed)
-  | ({ state: 'unsure' } & Owed)
-/** The buyer who comes back for it must send the whole payment, to the endpoint that took it. */
-type Owed = { fingerprint: string; endpoint: Endpoint; until: number }
+/** One line of JSON under the payment's key. `state` stands first: a store may look at it. */
+interface PaymentRecord {
+  state: 'claimed' | 'paid' | 'served'
+  /** Whoever made the claim, by chance: no two claims write the same text. */
+  by: string
+  /** Unix seconds: the claim holds until then, and is renewed as long as its process lives. 0 where nobody is at work on it. */
+  busyUntil: number
+  keptUntil: number
+  /** Of the whole payment, and what it was for: payer and nonce of a settled payment can be read on the chain. */
+  fingerprint: Hex
+  product: string
+  /** Unix seconds: if it was settled since then, nobody has served it. */
+  since: number
+  sale?: (Omit<Sale, 'amount'> & { amount: string }) | undefined
+  transaction?: string
+  answer?: Answer
+}
 
-const MAX_ENTRIES = 50_000
-/** The share of the entries that stays when the memory is full. */
-const KEPT_SHARE = 0.9
-/** How long a buyer who paid and was not served may come back. */
-const GRACE_SECONDS = 3_600
-/** The shared store remembers longer than any endpoint asks it, even if its clock differs from ours. */
-const MARGIN_SECONDS = 60
-/** Buyers choose when their authorisation ends. What this process forgets the facilitator still refuses. */
-const MAX_MEMORY_SECONDS = 86_400
-/** The last second that every date library can write. */
-const END_OF_TIME = 253_402_300_799
+/** A process that has not renewed its claim for so long is dead. */
+const LEASE_SECONDS = 60
+/** A record is kept so long after the payment was served, or could last be settled. */
+const GRACE_SECONDS = 86_400
+/** Whoever has paid may come back so long. */
+const PAID_SECONDS = 30 * 86_400
+/** How far the clocks of two machines may be apart, and how far the newest block may lag. */
+const CLOCK_SKEW_SECONDS = 60
 
 /**
  * Makes the memory that all endpoints of a process share. One payment that is sent to two endpoints at once is settled once, and the facilitator
- * reports success to both: only a common memory lets one of them serve it. Several processes share `sharedClaims` besides.
+ * reports success to both: only a common memory lets one of them serve it. `store` makes it outlive the process: `fileStore` of
+ * `@referrer/merchant/node`, or a table that several processes share.
  *
  * @example
  * ```ts
@@ -126,109 +127,138 @@ const END_OF_TIME = 253_402_300_799
  * export const poems = createReferralEndpoint({ ...market, price: '0.20', serve: () => ({ poem: 'Roses are red.' }) })
  * ```
  */
-export function createPaymentMemory({ sharedClaims }: { sharedClaims?: SharedClaims } = {}): PaymentMemory {
-  const entries = new Map<string, Entry>()
-  const reserved = new Map<string, number>()
+export function createPaymentMemory({
+  store: given,
+  leaseSeconds = LEASE_SECONDS,
+}: {
+  store?: PaymentStore
+  /** How long a claim outlives its process. Longer than `serve` blocks the event loop. */
+  leaseSeconds?: number
+} = {}): PaymentMemory {
+  const store = given ?? memoryStore()
+  /** What this process is at work on, whatever the clocks say. */
+  const held = new Set<string>()
 
-  function remember(key: string, entry: Entry) {
-    entries.delete(key)
-    entries.set(key, entry)
-    if (entries.size > MAX_ENTRIES) makeRoom()
+  async function read(key: string, seconds: number) {
+    const text = await store.read(key)
+    const found = text === undefined ? undefined : (JSON.parse(text) as PaymentRecord)
+    return { text, record: found && found.keptUntil > seconds ? found : undefined }
   }
 
-  /** Served payments go first, because the facilitator refuses their copies too. Payments that are being settled stay. */
-  function makeRoom() {
-    for (const state of ['served', 'unsure', 'paid']) {
-      for (const [key, entry] of entries) {
-        if (entries.size <= MAX_ENTRIES * KEPT_SHARE) return
-        if (entry.state === state) entries.delete(key)
-      }
-    }
-  }
-
-  async function release(key: string, { tell }: Endpoint): Promise<void> {
+  async function claim(payment: Claimed, endpoint: Endpoint): Promise<Claim> {
+    const { key } = payment
+    if (held.has(key)) return { isGranted: false, why: 'busy', retrySeconds: 1 }
+    held.add(key)
+    let claimed: Claim | undefined
     try {
-      await sharedClaims?.release(key)
-    } catch (error) {
-      tell({ type: 'claims_failed', error })
+      claimed = await take(payment, endpoint)
+      return claimed
+    } finally {
+      if (!claimed?.isGranted) held.delete(key)
     }
   }
 
-  async function claim(
-    { key, fingerprint, validBefore }: Parameters<PaymentMemory['claim']>[0],
-    endpoint: Endpoint,
-  ): Promise<Claim> {
+  async function take({ key, fingerprint, validBefore }: Claimed, endpoint: Endpoint): Promise<Claim> {
     const seconds = () => Math.floor(endpoint.now() / 1_000)
-    const found = entries.get(key)
-    const before = found && found.state !== 'busy' && found.until <= seconds() ? undefined : found
-    if (before?.state === 'busy') return { isGranted: false, why: 'busy' }
-    if (before?.state === 'served') {
-      return { isGranted: false, why: 'served', transaction: before.transaction }
-    }
-    // Anybody can read payer and nonce of a settled payment on the chain, so they do not prove who bought.
-    if (before && (before.fingerprint !== fingerprint || before.endpoint !== endpoint)) {
-      return { isGranted: false, why: 'altered' }
-    }
-
     const began = seconds()
-    // At least an hour from now: whoever alters a payment may write any end into it.
-    const ends = Math.min(Math.max(validBefore ?? began, began) + GRACE_SECONDS, END_OF_TIME - MARGIN_SECONDS)
-    const restore = () => (before ? remember(key, before) : entries.delete(key))
-    remember(key, { state: 'busy' })
-    try {
-      if (sharedClaims && !(await sharedClaims.claim(key, ends + MARGIN_SECONDS))) {
-        restore()
-        return { isGranted: false, why: 'taken' }
+    const { text, record: before } = await read(key, began)
+    const isSame = before?.fingerprint === fingerprint
+    if (before?.state === 'served') {
+      const { transaction = '', answer } = before
+      return { isGranted: false, why: 'served', transaction, answer: isSame ? answer : undefined }
+    }
+    if (before && before.busyUntil > began) {
+      return { isGranted: false, why: 'busy', retrySeconds: before.busyUntil - began }
+    }
+    const product = `${endpoint.merchantId}:${endpoint.productId ?? ''}`
+    if (before && !(isSame && before.product === product)) return { isGranted: false, why: 'altered' }
+
+    // Whoever alters a payment may write any end into it.
+    const ends = Math.max(validBefore ?? began, began) + GRACE_SECONDS
+    const keptUntil = Math.min(ends, began + PAID_SECONDS)
+    // What a lasting store has no record of was not served as long as it keeps records; a new memory knows nothing of the time before.
+    const unservedSince = before?.since ?? (given ? began - GRACE_SECONDS + CLOCK_SKEW_SECONDS : Infinity)
+    const since = Math.min(unservedSince, began - CLOCK_SKEW_SECONDS)
+    const known = before ?? { state: 'claimed', fingerprint, product, keptUntil, since }
+    let record: PaymentRecord = { ...known, by: crypto.randomUUID(), busyUntil: 0 }
+    let current = text
+    let last: Promise<unknown> = Promise.resolve()
+
+    /** One after another: a renewal never overtakes the end of the claim. */
+    function put(change: Partial<PaymentRecord> | 'nothing', next?: string): Promise<boolean> {
+      const putting = last.then(async () => {
+        if (change !== 'nothing') {
+          record = { ...record, ...change }
+          next = JSON.stringify(record)
+        }
+        let isDone = await store.replace(key, current, next, record.keptUntil)
+        // A write that failed may have taken effect: then the text is another one, and still of this claim.
+        const there = isDone ? undefined : await store.read(key)
+        if (there?.includes(record.by)) isDone = await store.replace(key, there, next, record.keptUntil)
+        if (isDone) current = next
+        return isDone
+      })
+      last = putting.catch(() => {})
+      return putting
+    }
+    const busy = () => ({ busyUntil: seconds() + leaseSeconds })
+
+    if (!(await put(busy()))) return { isGranted: false, why: 'busy', retrySeconds: 1 }
+    const renewing = setInterval(() => put(busy()).catch(() => {}), leaseSeconds * 250) as unknown as {
+      unref?(): void
+    }
+    renewing.unref?.()
+
+    async function end(...ending: Parameters<typeof put>): Promise<void> {
+      clearInterval(renewing as never)
+      try {
+        await put(...ending)
+      } catch (error) {
+        endpoint.tell({ type: 'claims_failed', error })
+      } finally {
+        held.delete(key)
       }
-    } catch (error) {
-      restore()
-      throw error
     }
 
-    const until = Math.min(ends, seconds() + MAX_MEMORY_SECONDS)
-    const owed = { fingerprint, endpoint, until }
     return {
       isGranted: true,
-      paid: before?.state === 'paid' ? before.sale : undefined,
-      isDoubtful: before?.state === 'unsure',
-      // Shared claims that grant the claim prove the same as our own memory, as far back as they are sure to remember.
-      unservedSince: before ? 0 : sharedClaims && began - GRACE_SECONDS,
-      served: (transaction) => remember(key, { state: 'served', transaction, until }),
-      async owe(sale) {
-        await release(key, endpoint)
-        remember(key, { state: 'paid', sale, ...owed })
-      },
-      async leaveOpen() {
-        await release(key, endpoint)
-        remember(key, { state: 'unsure', ...owed })
-      },
-      async forget() {
-        await release(key, endpoint)
-        entries.delete(key)
-      },
-      async undo() {
-        await release(key, endpoint)
-        restore()
-      },
+      paid: before?.sale && { ...before.sale, amount: BigInt(before.sale.amount) },
+      isDoubtful: before?.state === 'claimed',
+      unservedSince,
+      paidBy: (sale) =>
+        put({
+          state: 'paid',
+          sale: { ...sale, amount: String(sale.amount) },
+          keptUntil: seconds() + PAID_SECONDS,
+          ...busy(),
+        }),
+      served: (transaction, answer) =>
+        end({
+          state: 'served',
+          sale: undefined,
+          busyUntil: 0,
+          keptUntil: seconds() + GRACE_SECONDS,
+          transaction,
+          ...(answer && { answer }),
+        }),
+      leave: () => end({ busyUntil: 0 }),
+      forget: () => end('nothing'),
+      undo: () => end('nothing', before ? text : undefined),
     }
   }
 
-  async function reserve(key: string, untilSeconds: number, endpoint: Endpoint) {
-    if ((reserved.get(key) ?? 0) > endpoint.now() / 1_000) return undefined
-    reserved.delete(key)
-    reserved.set(key, untilSeconds)
-    const oldest = reserved.size > MAX_ENTRIES ? reserved.keys().next().value : undefined
-    if (oldest !== undefined) reserved.delete(oldest)
-    try {
-      // A key that another process has is asked for there again: it may be released.
-      const isOurs = (await sharedClaims?.claim(key, untilSeconds + MARGIN_SECONDS)) ?? true
-      if (!isOurs) reserved.delete(key)
-      return isOurs ? () => release(key, endpoint).then(() => void reserved.delete(key)) : undefined
-    } catch (error) {
-      reserved.delete(key)
-      throw error
-    }
+  async function standing(key: string, endpoint: Endpoint): Promise<Standing | undefined> {
+    const seconds = endpoint.now() / 1_000
+    const { record } = await read(key, seconds)
+    if (!record) return undefined
+    const { state, busyUntil, sale, transaction = sale?.transaction, answer } = record
+    return { state, isBusy: held.has(key) || busyUntil > seconds, transaction, answer }
   }
 
-  return { claim, reserve }
+  return {
+    claim,
+    standing,
+    note: (key, before, text, untilSeconds) => store.replace(key, before, text, untilSeconds),
+    noted: (key) => store.read(key),
+  }
 }

@@ -16,6 +16,8 @@ export interface Payment {
   validBefore: number | undefined
   attributionToken: string | undefined
   buyerAgentId: string | undefined
+  /** Whether its nonce commits to its link: then nobody can have it settled for another one. */
+  isCommitted: boolean
   /** As `Authorization` has it, where the buyer paid by MPP: the facilitator is sent this instead of the payload. */
   credential?: string
   /** What the buyer calls this purchase, unchecked: see the extension `payment-identifier`. */
@@ -65,7 +67,12 @@ export function paymentOf(payload: object, network: X402.Network.Network): Payme
   const payer = matching(ADDRESS, from) as Address | undefined
   const nonceRead = matching(BYTES32, nonce) as Hex | undefined
   const until = matching(DECIMAL, validBefore)
-  const { attributionToken, buyerAgentId, [PAYMENT_IDENTIFIER]: identified } = fieldsOf(given.extensions)
+  const {
+    attributionToken,
+    buyerAgentId,
+    attributionSalt,
+    [PAYMENT_IDENTIFIER]: identified,
+  } = fieldsOf(given.extensions)
   const amount = matching(DECIMAL, value)
   return {
     key: `${network}:${payer && nonceRead ? `${payer}:${nonceRead}` : fingerprint}`,
@@ -77,6 +84,7 @@ export function paymentOf(payload: object, network: X402.Network.Network): Payme
     validBefore: until === undefined ? undefined : Number(until),
     attributionToken: textOf(attributionToken),
     buyerAgentId: textOf(buyerAgentId),
+    isCommitted: Boolean(attributionSalt),
     identifier: fieldsOf(fieldsOf(identified).info).id,
   }
 }

@@ -58,7 +58,7 @@ export function createReturning(settings: Settings, client: PublicClient) {
     if ('id' in found) return serveAgain(request, found)
     if ('seconds' in found) {
       tell({ type: 'sign_in_refused', ...refused('verifier_error', BUSY) })
-      return retryLater(503, BUSY, found.seconds)
+      return retryLater(503, BUSY, { seconds: found.seconds })
     }
     const { reason, message } = found
     tell({ type: 'sign_in_refused', reason, message })
@@ -82,11 +82,8 @@ export function createReturning(settings: Settings, client: PublicClient) {
     const verdict = await isSigned(claimed)
     if (typeof verdict === 'object') return verdict
     if (!verdict) return refused('signature', 'the signature is not that of the address')
-    const isFirst = await payments.reserve(
-      `referrer:siwx:${network}:${claimed.address}:${claimed.nonce}`,
-      claimed.until,
-      settings,
-    )
+    const nonce = `referrer:siwx:${network}:${claimed.address}:${claimed.nonce}`
+    const isFirst = await payments.note(nonce, undefined, 'used', claimed.until)
     return isFirst ? sale : refused('nonce', 'this signature was used already: sign a new 402')
   }
 

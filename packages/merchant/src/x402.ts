@@ -18,7 +18,7 @@ import { extraOf, MAX_TIMEOUT_SECONDS, readBuyer } from './offer.ts'
 import { completed, type GetHeader, type Payment, paymentOf, readPayment } from './payment.ts'
 import { type Claim, REPEATED } from './payment-memory.ts'
 import { saleOf } from './sale.ts'
-import { createSettlement, objectionTo, UNSURE } from './settlement.ts'
+import { createSettlement, objectionTo, unsureText } from './settlement.ts'
 
 type RequestContext = { adapter: { getHeader(name: string): string | undefined } }
 type Requirements = X402.PaymentRequirements.PaymentRequirements
@@ -126,7 +126,8 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     const claim = await claimOf(payment)
     if (!claim.isGranted) {
       tell({ type: 'repeated', payment: payment.key })
-      return failed('invalid_payment', REPEATED[claim.why], claim.transaction)
+      const transaction = claim.why === 'served' ? claim.transaction : ''
+      return failed('invalid_payment', REPEATED[claim.why], transaction)
     }
     const market = await marketNow().catch(async (error: unknown) => {
       await claim.undo()
@@ -137,19 +138,19 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     switch (outcome.kind) {
       case 'settled': {
         const sale = saleOf(payment, BigInt(requirements.amount), outcome)
-        claim.served(sale.transaction)
+        await claim.served(sale.transaction)
         tell({ type: 'sold', sale })
         return { success: true, transaction: sale.transaction, network, payer: sale.payer }
       }
       case 'used':
-        if (outcome.transaction) claim.served(outcome.transaction)
+        if (outcome.transaction) await claim.served(outcome.transaction)
         else await claim.forget()
         tell({ type: 'repeated', payment: payment.key })
         return failed('invalid_payment', outcome.message, outcome.transaction)
       case 'refused':
         await claim.forget()
         tell({ type: 'refused', payment: payment.key, reason: outcome.reason, message: outcome.message })
-        return failed(outcome.reason, outcome.message, outcome.transaction)
+        return failed(outcome.reason, outcome.message)
       case 'not now':
         await claim.undo()
         throw new FacilitatorResponseError(outcome.message)
@@ -157,11 +158,10 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
         await claim.undo()
         tell({ type: 'facilitator_refused', message: outcome.message })
         throw new FacilitatorResponseError('payments cannot be settled right now; send the same one again')
-      case 'pending':
       case 'unsure':
-        await claim.leaveOpen()
+        await claim.leave()
         tell({ type: 'unsure', payment: payment.key, message: outcome.message })
-        throw new FacilitatorResponseError(UNSURE)
+        throw new FacilitatorResponseError(unsureText(outcome))
     }
   }
 

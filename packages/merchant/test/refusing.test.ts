@@ -72,12 +72,18 @@ describe('a payment that is not settled', () => {
     }
   })
 
-  it('is refused with the transaction that gave the money back [REF-29]', async () => {
-    const { response } = await answerTo(
-      refusal({ errorReason: 'settle_failed', errorMessage: 'refunded', transaction: TRANSACTION }),
-    )
-    expect(response.status).toBe(402)
-    expect(headerOf(response, 'PAYMENT-RESPONSE')).toMatchObject({ success: false, transaction: TRANSACTION })
+  it('tells the buyer the call by which it takes back what reached the router', async () => {
+    const call = { to: world.market.addresses.SplitRouter, data: '0x1234', not_before: 1_900_000_000 }
+    const failed = refusal({ errorReason: 'settle_failed', errorMessage: 'closed', take_back: call })
+    const refused = await answerTo(failed)
+    expect(refused.response.status).toBe(402)
+    expect(refused.body.take_back).toEqual(call)
+    expect(headerOf(refused.response, 'PAYMENT-REQUIRED')).toEqual(refused.body)
+    const open = await answerTo({ ...failed, pending: true })
+    expect([open.response.status, open.body.take_back]).toEqual([504, call])
+    for (const junk of [{ ...call, to: '0x12' }, { ...call, data: `0x${'00'.repeat(5_000)}` }, 'now', 7]) {
+      expect((await answerTo({ ...failed, take_back: junk })).body).not.toHaveProperty('take_back')
+    }
   })
 
   it('that was used before gets 409 with its transaction, never 402', async () => {
@@ -96,17 +102,33 @@ describe('a payment that is not settled', () => {
     expect(body).toEqual(told('busy; send it again', 'settle_failed'))
   })
 
-  it('whose outcome is open gets 504, which says not to sign another', async () => {
-    const { response, body, events } = await answerTo(
-      refusal({ errorReason: 'settle_failed', errorMessage: 'not mined yet', pending: true }),
-    )
-    expect(response.status).toBe(504)
-    expect(response.headers.get('retry-after')).toBe('5')
-    expect(body.error).toBe(
-      'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one',
-    )
-    expect(events).toMatchObject([{ type: 'unsure', message: 'not mined yet' }])
-    expect(world.facilitator.asked).toHaveLength(1)
+  it('whose outcome is open gets 504, which says not to sign another, and until when', async () => {
+    const unsure =
+      'it is not known yet whether this payment was settled: send the same PAYMENT-SIGNATURE again, and do not sign a new one'
+    const pending = refusal({ errorReason: 'settle_failed', errorMessage: 'not mined yet', pending: true })
+    const until = 1_900_000_000
+    for (const [answer, text] of [
+      [pending, unsure],
+      [{ ...pending, until }, `${unsure} before 2030-03-17T17:46:40.000Z`],
+    ] as const) {
+      const { response, body, events } = await answerTo(answer)
+      expect(response.status).toBe(504)
+      expect(response.headers.get('retry-after')).toBe('5')
+      expect([body.error, body.until]).toEqual([text, 'until' in answer ? until : undefined])
+      expect(events).toMatchObject([{ type: 'unsure', message: 'not mined yet' }])
+      expect(world.facilitator.asked).toHaveLength(1)
+    }
+  })
+
+  it('that is refused, or whose answer is lost, gets 504 while the facilitator says that it may still be taken', async () => {
+    const standing = { status: 'pending', transaction: null, message: null, until: 1_900_000_000 }
+    for (const settle of [
+      'cut',
+      refusal({ errorReason: 'settle_failed', errorMessage: 'reverted' }),
+    ] as const) {
+      const { response, body } = await answerTo(settle, standing)
+      expect([response.status, body.until]).toEqual([504, 1_900_000_000])
+    }
   })
 
   test.each<[string, Parameters<World['facilitator']['says']>[0]]>([
@@ -137,11 +159,11 @@ describe('a payment that is not settled', () => {
   })
 
   it('is refused when the facilitator remembers that no money moved', async () => {
-    for (const [status, message, error] of [
-      ['failed', 'reverted', 'reverted'],
-      ['refunded', null, 'the payment was not settled'],
+    for (const [message, error] of [
+      ['reverted', 'reverted'],
+      [null, 'the payment was not settled'],
     ]) {
-      const { response, body } = await answerTo('cut', { status, transaction: null, message })
+      const { response, body } = await answerTo('cut', { status: 'failed', transaction: null, message })
       expect(response.status).toBe(402)
       expect(body).toMatchObject({ error, errorReason: 'settle_failed' })
     }

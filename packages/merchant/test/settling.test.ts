@@ -101,10 +101,25 @@ describe('a request with a payment', () => {
 
   it('through a link to another product of the merchant is settled as the product sold here', async () => {
     const token = await tokenFor(world, { productId: `0x${'b2'.repeat(32)}` })
-    await shopOf(world).fetch(retry(await pay(world, { token })))
+    const { payload } = await pay(world, { token })
+    // As stock clients pay: their nonce commits to nothing.
+    const { attributionSalt: _, ...extensions } = payload.extensions
+    await shopOf(world).fetch(retry({ header: X402.PaymentPayload.serialize({ ...payload, extensions }) }))
     expect(envelopeOf(world.facilitator.asked[0]).paymentRequirements.extra.productId).toBe(
       world.product.productId,
     )
+  })
+
+  it('that commits to a link to another product is refused: anybody could have it settled for that one', async () => {
+    const token = await tokenFor(world, { productId: `0x${'b2'.repeat(32)}` })
+    const response = await shopOf(world).fetch(retry(await pay(world, { token })))
+    expect(response.status).toBe(402)
+    expect(await bodyOf(response)).toMatchObject({
+      error:
+        'the ref link leads to another product, and the payment commits to that one: buy through a link to the product that is sold here',
+      errorReason: 'invalid_payment',
+    })
+    expect(world.facilitator.asked).toHaveLength(0)
   })
 
   it('through a link to another merchant is refused, because it would pay that one', async () => {

@@ -1,6 +1,7 @@
 // Joins product.js to the market: referrer.json says which one, .env has the key that asks for settlements.
 import { readFileSync } from 'node:fs'
 import { createPaymentMemory, createReferralEndpoint } from '@referrer/merchant'
+import { fileStore } from '@referrer/merchant/node'
 import { description, price, serve } from './product.js'
 
 const shop = JSON.parse(readFileSync('referrer.json', 'utf8'))
@@ -18,7 +19,8 @@ export const endpoint = createReferralEndpoint({
   setupUrl: `${shop.market}/.well-known/referrer-agent`,
   merchantId: shop.merchantId,
   signingKey: process.env.MERCHANT_SIGNING_KEY,
-  payments: createPaymentMemory(),
+  // Who has paid is served, also after a crash. Several processes, or a host without a lasting disk, need a store that they share.
+  payments: createPaymentMemory({ store: fileStore('payments.log') }),
   product: { id: product.id, description },
   publicUrl: product.endpoint,
   price,

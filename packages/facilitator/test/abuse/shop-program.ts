@@ -1,13 +1,13 @@
-// A shop in a process of its own: two endpoints at one price, and claims that all such processes share.
+// A shop in a process of its own: two endpoints at one price, and records that all such processes share.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from '@referrer/database'
 import {
   createPaymentMemory,
   createReferralEndpoint,
+  type PaymentStore,
   type ReferralConfig,
   type Sale,
-  type SharedClaims,
 } from '@referrer/merchant'
 import { nodeHandler } from '@referrer/merchant/node'
 import type { ShopSettings } from './shops.ts'
@@ -15,15 +15,23 @@ import type { ShopSettings } from './shops.ts'
 const { databaseUrl, merchantId, price, ...settings }: ShopSettings = JSON.parse(process.env.SHOP ?? '')
 const sql = connect(databaseUrl, { name: 'shop', max: 5 })
 
-const sharedClaims: SharedClaims = {
-  async claim(key, untilSeconds) {
-    const { count } = await sql`
-      INSERT INTO shop.claims (key, ends) VALUES (${key}, to_timestamp(${untilSeconds}))
-      ON CONFLICT (key) DO UPDATE SET ends = EXCLUDED.ends WHERE claims.ends < now()`
-    return count === 1
+const store: PaymentStore = {
+  async read(key) {
+    const [row] = await sql<{ record: string }[]>`SELECT record FROM shop.payments WHERE key = ${key}`
+    return row?.record
   },
-  async release(key) {
-    await sql`DELETE FROM shop.claims WHERE key = ${key}`
+  async replace(key, before, next, untilSeconds) {
+    const { count } =
+      next === undefined
+        ? await sql`DELETE FROM shop.payments WHERE key = ${key} AND record = ${before ?? ''}`
+        : before === undefined
+          ? await sql`
+              INSERT INTO shop.payments (key, record, ends) VALUES (${key}, ${next}, to_timestamp(${untilSeconds}))
+              ON CONFLICT DO NOTHING`
+          : await sql`
+              UPDATE shop.payments SET record = ${next}, ends = to_timestamp(${untilSeconds})
+              WHERE key = ${key} AND record = ${before}`
+    return count === 1
   },
 }
 
@@ -37,7 +45,7 @@ const config: ReferralConfig = {
   merchantId: BigInt(merchantId),
   price: BigInt(price),
   serve,
-  payments: createPaymentMemory({ sharedClaims }),
+  payments: createPaymentMemory({ store }),
 }
 const endpoints = new Map(
   ['/jokes', '/stories'].map((path) => [path, nodeHandler(createReferralEndpoint(config))]),

@@ -39,7 +39,7 @@ export const shopSettings = (m: TestFacilitator): ShopSettings => ({
 /** What the shops share. */
 export async function openShopBooks({ sql }: TestFacilitator): Promise<void> {
   await sql`CREATE SCHEMA shop`
-  await sql`CREATE TABLE shop.claims (key text PRIMARY KEY, ends timestamptz NOT NULL)`
+  await sql`CREATE TABLE shop.payments (key text PRIMARY KEY, record text NOT NULL, ends timestamptz NOT NULL)`
   await sql`CREATE TABLE shop.served (sale text NOT NULL, payer text NOT NULL, transaction text NOT NULL)`
 }
 

@@ -1,39 +1,6 @@
 import { expect, it } from 'vitest'
-import { answerAgain, createAnswers, type Entry, keptOf, purposeOf } from './payment-identifier.ts'
-
-const entry = (name: string, bytes?: number): Entry => ({
-  key: name,
-  fingerprint: '0x1',
-  purpose: '0x2',
-  until: 100,
-  isUnderWay: false,
-  release: async () => {},
-  ...(bytes !== undefined && {
-    answer: { status: 200, statusText: '', headers: [], body: new Uint8Array(bytes) },
-  }),
-})
-
-it('answers are bounded in bytes and in number: the oldest go first', () => {
-  const answers = createAnswers()
-  for (let index = 0; index < 300; index++) answers.remember(entry(`a${index}`, 65_536))
-  const kept = Array.from({ length: 300 }, (_, index) => answers.find(`a${index}`, 0)).filter(Boolean)
-  expect(kept).toHaveLength(256)
-  expect(answers.find('a299', 0)).toBeDefined()
-  // What is remembered again is counted once.
-  for (let index = 0; index < 300; index++) answers.remember(entry('a299', 65_536))
-  expect(answers.find('a298', 0)).toBeDefined()
-
-  for (let index = 0; index < 10_001; index++) answers.remember(entry(`b${index}`))
-  expect([answers.find('b0', 0), answers.find('a299', 0)]).toEqual([undefined, undefined])
-  expect(answers.find('b10000', 0)).toBeDefined()
-})
-
-it('an answer is forgotten when its time is over', () => {
-  const answers = createAnswers()
-  answers.remember(entry('a', 1))
-  expect(answers.find('a', 99)).toBeDefined()
-  expect(answers.find('a', 100)).toBeUndefined()
-})
+import { answerAgain, keptOf } from '../answer-again.ts'
+import { purposeOf } from './payment-identifier.ts'
 
 it('an answer is the same again, without a body where it has none; a stream of unknown length is not read', async () => {
   const cookies = new Headers([

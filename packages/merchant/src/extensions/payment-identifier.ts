@@ -17,40 +17,10 @@ export interface PaymentIdsConfig {
   required?: boolean
 }
 
-/** What a buyer asked for under an identifier. */
-export interface Asked {
-  /** Of chain, payer and identifier: nobody reaches the answers of another payer. */
-  key: string
-  /** Of the whole payment. */
-  fingerprint: Hex
-  /** Of what was asked for, and of the terms: the same when the buyer has signed a new authorisation for it. */
-  purpose: Hex
-}
-
-export interface Entry extends Asked {
-  /** Unix seconds. */
-  until: number
-  /** A request is being served under it now. */
-  isUnderWay: boolean
-  answer?: Answer | undefined
-  transaction?: string
-  /** Lets others use the identifier again. */
-  release(): Promise<void>
-}
-
-export interface Answer {
-  status: number
-  statusText: string
-  headers: [string, string][]
-  body: Uint8Array<ArrayBuffer>
-}
-
-/** How long an identifier, and the answer under it, are remembered. */
-export const KEPT_SECONDS = 3_600
+/** How long a name stays with its payment. */
+export const NAMED_SECONDS = 86_400
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 const MAX_BODY_BYTES = 65_536
-const MAX_BYTES = 16 * 1_024 * 1_024
-const MAX_ENTRIES = 10_000
 
 /** Exactly what the official package declares. */
 export const identifierDeclaration = (required: boolean): object => ({
@@ -100,62 +70,4 @@ async function beginning({ body }: Request): Promise<Uint8Array> {
   // Whoever sends more is not waited for.
   reader?.cancel().catch(() => {})
   return read.subarray(0, Math.min(length, MAX_BODY_BYTES))
-}
-
-/** Answers by identifier, bounded in number and in bytes: the oldest go first. */
-export function createAnswers() {
-  const entries = new Map<string, Entry>()
-  let bytes = 0
-
-  function forget(key: string): void {
-    bytes -= sizeOf(entries.get(key)?.answer)
-    entries.delete(key)
-  }
-
-  function remember(entry: Entry): void {
-    forget(entry.key)
-    entries.set(entry.key, entry)
-    bytes += sizeOf(entry.answer)
-    for (const key of entries.keys()) {
-      if (entries.size <= MAX_ENTRIES && bytes <= MAX_BYTES) return
-      forget(key)
-    }
-  }
-
-  return {
-    find(key: string, nowSeconds: number): Entry | undefined {
-      const entry = entries.get(key)
-      if (entry && entry.until > nowSeconds) return entry
-      if (entry) forget(key)
-      return undefined
-    },
-    remember,
-    forget,
-  }
-}
-
-const sizeOf = (answer: Answer | undefined) =>
-  answer
-    ? answer.body.length + answer.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-    : 0
-
-/** What to keep of an answer that is about to be sent: nothing of one that is long, or a stream whose length nobody knows. */
-export async function keptOf(response: Response): Promise<Answer | undefined> {
-  const { headers, status, statusText } = response
-  const isJson = /^application\/(?:[^;]+\+)?json\b/i.test(headers.get('content-type') ?? '')
-  const length = headers.get('content-length')
-  const isShort = response.body === null || isJson || (length !== null && Number(length) <= MAX_BODY_BYTES)
-  if (!isShort) return undefined
-  try {
-    const body = new Uint8Array(await response.clone().arrayBuffer())
-    return body.length <= MAX_BODY_BYTES ? { status, statusText, headers: [...headers], body } : undefined
-  } catch {
-    // It breaks off: whoever reads it will see.
-    return undefined
-  }
-}
-
-export function answerAgain({ status, statusText, headers, body }: Answer): Response {
-  const hasBody = ![204, 205, 304].includes(status)
-  return new Response(hasBody ? body : null, { status, statusText, headers })
 }

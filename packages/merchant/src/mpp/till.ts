@@ -7,7 +7,7 @@ import type { Settings } from '../config.ts'
 import { facilitatorOf } from '../facilitator.ts'
 import { BAD_BUYER, type Buyer, type Offer, readBuyer } from '../offer.ts'
 import { type Payment, paymentOf } from '../payment.ts'
-import { REPEATED } from '../payment-memory.ts'
+import { leftOpen, unsureText } from '../settlement.ts'
 import { asProblem, type Problem, withReceipt } from './answers.ts'
 import { createChallenges } from './challenge.ts'
 
@@ -92,14 +92,17 @@ export function createMppTill(
   ): Promise<Response> {
     const record = await facilitator.recordOf(payment)
     if (!record) return retryLater(503, 'payments cannot be checked right now; send the same one again')
-    const { status, transaction } = record
-    if (status === 'settled' || status === 'pending') {
+    const { status, transaction, message: why = '', ...open } = record
+    if (status === 'settled') {
       tell({ type: 'repeated', payment: payment.key, ...(transaction && { transaction }) })
-      const error = status === 'settled' ? USED : REPEATED.busy
       return jsonAnswer(409, {
-        ...refusalFields(error, 'invalid_payment'),
+        ...refusalFields(USED, 'invalid_payment'),
         ...(transaction && { transaction }),
       })
+    }
+    if (status === 'pending') {
+      tell({ type: 'unsure', payment: payment.key, message: why })
+      return retryLater(504, unsureText(open), { rest: leftOpen(open) })
     }
     const ends = (payment.validBefore ?? 0) + CLOCK_SKEW_SECONDS
     if (status === 'unknown' && ends > now() / 1_000) {
