@@ -24,7 +24,7 @@ const signIns = ({ asked }: TestClient) =>
 const signatures = ({ asked }: TestClient) => asked.filter(({ headers }) => 'x-agent-signature' in headers)
 
 describe('a session', () => {
-  it('stands for the signature from the sign-in on [AUTH-26]', async () => {
+  it('stands for the signature from the sign-in on [AUTH-26 otherwise]', async () => {
     const market = clientOf(m, { account: owner })
     const session = await market.signIn()
     expect(Date.parse(session.expires_at)).toBeGreaterThan(Date.now())

@@ -93,7 +93,7 @@ describe('sessions', () => {
     for (const { row } of rows) expect(row.includes(token) || row.includes(inHex)).toBe(false)
   })
 
-  it('stands for its signer in the place of a signature [AUTH-26, AUTH-27]', async () => {
+  it('stands for its signer in the place of a signature [AUTH-26 otherwise, AUTH-27 otherwise]', async () => {
     expect((await setCap(31, { token: await tokenOf(owner) })).status).toBe(200)
     expect((await setCap(32, { token: await tokenOf(other) })).status).toBe(200)
     expect((await readCap({ as: owner })).body.per_tx_cap_usdc).toBe(31)

@@ -67,7 +67,7 @@ async function signerOf(token: string): Promise<Hex> {
 }
 
 describe('a sign-in', () => {
-  it('opens a session of the account that the message names [AUTH-26]', async () => {
+  it('opens a session of the account that the message names [AUTH-26 otherwise]', async () => {
     const { status, body } = await signIn({
       statement: 'Sign in to the market.',
       resources: ['https://a.test/'],
