@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import {
   failuresIn,
   filesToRepeat,
-  isTooUnsteady,
   readSolidity,
   readVitest,
   slowestFiles,
@@ -177,16 +176,4 @@ it('does not repeat what failed with random values', () => {
 
 it('does not repeat Solidity tests, which have the same seed every time', () => {
   expect(filesToRepeat(failed, failedIn('contracts/test/A.t.sol'))).toEqual([])
-})
-
-it('lets a run pass with two tests that passed the second time, and not with a third', () => {
-  const unsteady = failedIn('a.test.ts', 'a.test.ts', 'b.test.ts').filter(
-    ({ outcome }) => outcome === 'failed',
-  )
-  expect([0, 1, 2, 3].map((count) => isTooUnsteady(unsteady.slice(0, count)))).toEqual([
-    false,
-    false,
-    false,
-    true,
-  ])
 })

@@ -67,11 +67,6 @@ export function slowestFiles(json: string, root: string, most: number): { file: 
 export const failuresIn = (output: string): string =>
   output.slice(output.search(/^.* Failed (?:Tests|Suites) /m)).trimEnd()
 
-/** More unsteady tests than these are no bad luck of one run: it fails. */
-const MOST_UNSTEADY = 2
-
-export const isTooUnsteady = (unsteady: readonly TestCase[]): boolean => unsteady.length > MOST_UNSTEADY
-
 /** More failures than in so many files are no accident. */
 const MOST_REPEATED = 5
 

@@ -11,7 +11,6 @@ import {
   failuresIn,
   filesToRepeat,
   isLong,
-  isTooUnsteady,
   readSolidity,
   readVitest,
   slowestFiles,
@@ -21,6 +20,7 @@ import { nameRule } from './rule-ids.ts'
 import { type Source, titlePattern, vitestFilesOf } from './rule-tests.ts'
 import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
+import { reasonsToFail } from './verdict.ts'
 
 const SLOWEST = 10
 /** What differed between the settings of the tests and those of `npm start` when all rules' tests ran with both: cheap enough to run twice. */
@@ -306,17 +306,16 @@ function finish(results: StepResult[]) {
   }
 
   if (results.length) console.log(`\n${results.map(describe).join('\n')}`)
-  if (failed.length) console.log(`failed: ${failed.map(({ name }) => name).join(', ')}`)
   for (const { file, title } of cases.filter(({ outcome }) => outcome === 'failed')) {
     console.log(`  ✗ ${file} › ${title}`)
   }
   if (unsteady.length) console.log('unsteady (failed, then passed when their files ran alone): mend them')
   for (const { file, title } of unsteady) console.log(`  ~ ${file} › ${title}`)
-  const tooUnsteady = isTooUnsteady(unsteady)
-  if (tooUnsteady) console.log('failed: more than two tests are unsteady')
-  if (contradicted.length) console.log('failed: tests and conformance/decisions.tsv contradict each other')
-  if (unknown.length) console.log('failed: tests name rules that are not in conformance/rules.tsv')
-  if (unheld.length) console.log(`failed: only long tests name ${unheld.join(', ')}`)
+  const reasons = reasonsToFail({
+    steps: failed.map(({ name }) => name),
+    ...{ unsteady, unheld, unknown, contradicted },
+  })
+  for (const reason of reasons) console.log(reason)
   if (steps.contracts || steps.unit) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)
   }
@@ -326,8 +325,7 @@ function finish(results: StepResult[]) {
   }
   if (needsChromium()) console.log(`\n${NO_CHROMIUM}`)
   const untested = tellRules()
-  const wrong = [...failed, ...unknown, ...contradicted, ...unheld]
-  process.exitCode = wrong.length || untested || tooUnsteady ? 1 : 0
+  process.exitCode = reasons.length || untested ? 1 : 0
 }
 
 /** Says how many tests of each wanted rule ran; returns the number of rules without any. */
