@@ -264,12 +264,17 @@ describe('answers', () => {
     expect(pending.length).toBeGreaterThan(1)
   })
 
-  it('give the balance of a wallet as a decimal string, alone of all amounts [CONV-12]', () => {
+  it('give the balance of a wallet as a decimal string, alone of all amounts but those that a contract or x402 has so [CONV-12 otherwise]', () => {
     const balances = [...found((key) => key === 'usdc_wallet_balance')]
     expect(new Set(balances.map(([name]) => name))).toEqual(
       new Set(['GET /v1/agent/{id}/context', 'GET /v1/agent/{id}/earnings', 'context', 'earnings']),
     )
     for (const [, , value] of balances) expect(value).toMatch(/^\d+(\.\d+)?$/)
+    const others = [...found((key) => /^(held_back|cashback)$/.test(key) || AMOUNTS.test(key))]
+      .filter(([, , value]) => typeof value === 'string')
+      .map(([name]) => name)
+    expect(others).toContain('GET /v1/escrow/{id}/terms')
+    for (const name of others) expect(name).toMatch(/^GET (\/v1\/escrow\/\{id\}\/terms|\/discovery\/\w+)$/)
   })
 
   it('name the token in the names of fields only [CONV-20]', () => {
