@@ -168,7 +168,7 @@ describe('a registration', () => {
     expect((await register(agentId)).status).toBe(201)
   })
 
-  it('cannot be repeated [AGENT-66]', async () => {
+  it('cannot be repeated [AGENT-66 otherwise]', async () => {
     const agentId = await mint()
     expect((await register(agentId)).status).toBe(201)
     for (let again = 0; again < 2; again += 1) {
@@ -177,7 +177,7 @@ describe('a registration', () => {
     }
   })
 
-  it('counts once when many are sent at the same moment [AGENT-66]', async () => {
+  it('counts once when many are sent at the same moment [AGENT-66 otherwise]', async () => {
     const agentId = await mint()
     const answers = await Promise.all(Array.from({ length: 12 }, () => register(agentId)))
     const refusals = answers.filter(({ status }) => status !== 201)
@@ -334,7 +334,7 @@ describe('what is shown of it', () => {
     expect(await uriOf(`data:,${'x'.repeat(8_187)}`)).toBe('')
   })
 
-  it('is not the wallet of a former owner, and the new one can register', async () => {
+  it('is not the wallet of a former owner, and the new one can register [AGENT-66 otherwise]', async () => {
     const { treasury } = m.market.accounts
     const agentId = await mint()
     expect((await register(agentId)).status).toBe(201)
