@@ -115,7 +115,7 @@ describe('a purchase', () => {
     expect(await signer.refusal('pay_for_product', forged)).toContain('the ref link does not hold')
   })
 
-  it('is made again without a key, and never with one [SIGN-35, SIGN-36]', async () => {
+  it('is made again without a key, and never with one [SIGN-35 otherwise, SIGN-36]', async () => {
     const wallet = w.next()
     const order = { ref_link: await w.link(), agent_id: wallet.agentId }
     await signer.must('pay_for_product', order)
