@@ -90,7 +90,7 @@ async function expectInOrder(allowed: Allowed = {}): Promise<void> {
 }
 
 describe('a facilitator that is killed', () => {
-  it.each(DEATHS)('$when settles what it had begun, once, when it is back [FAC-42 otherwise]', async (death) => {
+  it.each(DEATHS)('$when settles what it had begun, once, when it is back', async (death) => {
     const { market } = world
     const left = await world.buy()
     const repeated = await world.buy(committed())
