@@ -94,7 +94,7 @@ const SANDBOX: { CHAIN_OPTIONS: object; CHAIN_SETTINGS: object; SERVICE_SETTINGS
 /** Chains whose accounts everybody may use. */
 const PLAY_CHAINS = [31_337, 1_337]
 
-/** Of the sandbox: everything is on that can be on. */
+/** Of the sandbox: everything is on that can be on. Its limits of requests are left out, which tests would exceed, as is work that a test turns off. */
 const SANDBOX_ENV = SANDBOX && {
   ...SILENT_BOT,
   FACILITATOR_URL: 'http://127.0.0.1:8081',
