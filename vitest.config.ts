@@ -1,9 +1,13 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import * as settings from './sandbox/src/settings.ts'
 import { LongestFirst } from './scripts/longest-first.ts'
 
 // Most of a short process is reading modules: the workers, and what the tests start, share what was compiled.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/referrer-compiled')
+
+// RULES_SETTINGS=sandbox: the test markets of the service have the settings of `npm start`.
+if (process.env.RULES_SETTINGS === 'sandbox') process.env.TEST_MARKET = JSON.stringify(settings)
 
 export default defineConfig({
   test: {

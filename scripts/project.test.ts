@@ -80,6 +80,7 @@ it('the check runs `npm start` and `npm test`, the long tests too, on x64 and on
   const called = (check?.steps ?? []).flatMap(({ run = '' }) => calledIn(run))
   expect([...new Set(called)]).toEqual(['start', 'test'])
   expect(check?.steps?.map(({ run }) => run)).toContain('npm test -- --all')
+  expect(read('.ci/run')).toContain('npm test -- --all')
 })
 
 it('only the job that publishes can prove to npm who it is', () => {

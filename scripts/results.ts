@@ -1,12 +1,13 @@
 // Parses the output of the test tools into one list of cases.
 import { relative } from 'node:path'
-import { ruleIdsIn } from './rule-ids.ts'
+import { ruleNamesIn } from './rule-ids.ts'
 import type { RuleIdsOf } from './solidity-rules.ts'
 
 export interface TestCase {
   file: string
   title: string
   outcome: 'passed' | 'failed' | 'skipped'
+  /** As it names them: `REV-29`, `ERR-03 otherwise`. */
   rules: string[]
   /** It failed with random values, and would have others in a second run. */
   isRandom?: true
@@ -40,7 +41,7 @@ export function readVitest(json: string, root: string): TestCase[] {
         file,
         title,
         outcome,
-        rules: ruleIdsIn(title),
+        rules: ruleNamesIn(title),
         ...(outcome === 'failed' && isRandom && { isRandom }),
       }
     })

@@ -27,6 +27,7 @@ describe('the pattern of a rule', () => {
   it('matches titles that name one of the rules in brackets, of the test or of its group', () => {
     expect(matches('pays [ONE-01]')).toBe(true)
     expect(matches('the shop [TWO-02, TWO-01] pays [TWO-03]')).toBe(true)
+    expect(matches('waits [TWO-02, TWO-01 otherwise]')).toBe(true)
   })
 
   it('matches no longer id, and none outside brackets', () => {
@@ -48,7 +49,7 @@ describe('the Solidity tests of a rule', () => {
     },
     {
       file: 'test/b.t.sol',
-      text: 'contract BTest {\n  /// @dev [ONE-02]\n  function test_b() public {}\n}\n',
+      text: 'contract BTest {\n  /// @dev [ONE-02 otherwise]\n  function test_b() public {}\n}\n',
     },
   ]
 

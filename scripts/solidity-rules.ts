@@ -1,5 +1,5 @@
 // Which rules a Solidity test names: the ids in the NatSpec directly above the function.
-import { ruleIdsIn } from './rule-ids.ts'
+import { nameRule, ruleNamesIn } from './rule-ids.ts'
 import type { Source } from './rule-tests.ts'
 
 export type RuleIdsOf = (file: string, contract: string, test: string) => string[]
@@ -36,7 +36,7 @@ export function solidityTestsOf(ids: string[], sources: Source[]): { files: stri
     .flatMap(({ file, name }) =>
       familyOf(file, name).flatMap(({ rules }) => [...rules].map(([test, of]) => ({ file, test, of }))),
     )
-    .filter(({ of }) => of.some((id) => ids.includes(id)))
+    .filter(({ of }) => ids.some((id) => nameRule(of, id)))
   const once = (values: string[]) => [...new Set(values)].sort()
   return { files: once(named.map(({ file }) => file)), tests: once(named.map(({ test }) => test)) }
 }
@@ -68,7 +68,7 @@ function readContracts({ file, text }: Source): Contract[] {
         rules: new Map(),
       })
     } else if (test && comment) {
-      contracts.at(-1)?.rules.set(test, ruleIdsIn(comment))
+      contracts.at(-1)?.rules.set(test, ruleNamesIn(comment))
     }
   }
   return contracts

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { findChromium, NO_CHROMIUM } from '../packages/console/test/harness/chromium.ts'
 import { HELP, readArguments, type Wanted } from './arguments.ts'
 import { conformanceReport, heldByLongTestsAlone, readRules, unknownRules } from './conformance.ts'
+import { contradictions, readDecisions } from './decisions.ts'
 import {
   count,
   failuresIn,
@@ -15,20 +16,31 @@ import {
   slowestFiles,
   type TestCase,
 } from './results.ts'
+import { nameRule } from './rule-ids.ts'
 import { type Source, titlePattern, vitestFilesOf } from './rule-tests.ts'
 import { solidityRules, solidityTestsOf } from './solidity-rules.ts'
 import { describe, runStep, type Step, type StepResult, skipped, stopAll, tick } from './steps.ts'
+import { reasonsToFail } from './verdict.ts'
 
 const SLOWEST = 10
+/** What differed between the settings of the tests and those of `npm start` when all rules' tests ran with both: cheap enough to run twice. */
+const SANDBOX_TESTS = [
+  ...['conventions', 'discover', 'discover-slates', 'escrows-status', 'manifest', 'merchants-describe'],
+  ...['reviews-purchases', 'votes-worth'],
+].map((name) => `packages/service/test/http/${name}.test.ts`)
 const BROWSER_TESTS = 'packages/console/test/console.long.test.ts'
 
 const root = dirname(import.meta.dirname)
 const logs = join(root, 'node_modules', '.cache', 'referrer-test')
 const vitestJson = join(logs, 'unit.json')
+const sandboxJson = join(logs, 'sandbox.json')
 const repeatedJson = join(logs, 'repeated.json')
 const contracts = join(root, 'contracts')
 const reportPath = join(root, 'conformance', 'report.md')
-const rules = readRules(readFileSync(join(root, 'conformance', 'rules.tsv'), 'utf8'))
+const inConformance = (file: string) => readFileSync(join(root, 'conformance', file), 'utf8')
+const rules = readRules(inConformance('rules.tsv'))
+const ids = rules.map(({ id }) => id)
+const decisions = readDecisions(inConformance('decisions.tsv'))
 
 const tool = (path: string) => join(root, 'node_modules', path)
 const hardhat = tool('hardhat/dist/src/cli.js')
@@ -59,7 +71,7 @@ finish(results)
 
 function wantedOrExit(): Wanted {
   try {
-    const read = readArguments(process.argv.slice(2), rules)
+    const read = readArguments(process.argv.slice(2), ids)
     if (!read.help) return read
     console.log(HELP)
     process.exit(0)
@@ -167,6 +179,20 @@ function buildConsole(): Step {
   }
 }
 
+/** Tests of rules once more, with the settings of `npm start`. What fails there has failed; what passes has been counted already. */
+function sandboxSettings(): Step {
+  return {
+    ...vitest(SANDBOX_TESTS, 'sandbox', sandboxJson),
+    env: { RULES_SETTINGS: 'sandbox' },
+    summary: () => {
+      const read = readVitest(readFileSync(sandboxJson, 'utf8'), root)
+      const failed = read.filter(({ outcome }) => outcome === 'failed')
+      cases.push(...failed.map((one) => ({ ...one, title: `${one.title}, with the settings of npm start` })))
+      return told(read)
+    },
+  }
+}
+
 function vitest(args: string[], name = 'unit', json = vitestJson): Step {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${json}`]
   return {
@@ -210,7 +236,8 @@ async function runAll(): Promise<StepResult[]> {
     const [built, unit] = isShort
       ? await Promise.all([runStep(buildConsole(), logs), runStep(steps.unit, logs)])
       : await runAfter(buildConsole(), steps.unit, browser)
-    return [built, ...(await repeated(unit))]
+    const units = await repeated(unit)
+    return [built, ...units, ...(built.ok ? [await runStep(sandboxSettings(), logs)] : [])]
   }
 
   async function runRest(): Promise<StepResult[]> {
@@ -233,9 +260,13 @@ async function runAfter(
 /** Of a run for rules only the tests that name one count. */
 function take(read: TestCase[]): string {
   const taken = wanted.rules.length
-    ? read.filter(({ rules }) => rules.some((id) => wanted.rules.includes(id)))
+    ? read.filter(({ rules }) => wanted.rules.some((id) => nameRule(rules, id)))
     : read
   cases.push(...taken)
+  return told(taken)
+}
+
+function told(taken: TestCase[]): string {
   const [passed, failed, left] = (['passed', 'failed', 'skipped'] as const).map((outcome) =>
     count(taken, outcome),
   )
@@ -261,24 +292,30 @@ function readSources(cwd: string, pattern: string): Source[] {
 function finish(results: StepResult[]) {
   const failed = results.filter(({ ok }) => !ok)
   for (const { name, output } of failed) if (output) console.log(`\n── ${name} ──\n${output.trimEnd()}`)
-  const unknown = unknownRules(rules, cases)
+  const unknown = unknownRules(ids, cases)
   // Without the Solidity tests too many rules would seem to be theirs.
-  const unheld = wanted.all && steps.contracts ? heldByLongTestsAlone(rules, cases) : []
-  for (const line of unknown) console.log(`\n${line}`)
+  const unheld = wanted.all && steps.contracts ? heldByLongTestsAlone(ids, cases) : []
+  const contradicted = contradictions(
+    decisions,
+    cases.map(({ file, title, rules: names }) => ({ where: `${file}: ${title}`, names })),
+  )
+  for (const line of [...unknown, ...contradicted]) console.log(`\n${line}`)
   if (isWhole) {
     writeReport()
     printSlowest()
   }
 
   if (results.length) console.log(`\n${results.map(describe).join('\n')}`)
-  if (failed.length) console.log(`failed: ${failed.map(({ name }) => name).join(', ')}`)
   for (const { file, title } of cases.filter(({ outcome }) => outcome === 'failed')) {
     console.log(`  ✗ ${file} › ${title}`)
   }
   if (unsteady.length) console.log('unsteady (failed, then passed when their files ran alone): mend them')
   for (const { file, title } of unsteady) console.log(`  ~ ${file} › ${title}`)
-  if (unknown.length) console.log('failed: tests name rules that are not in conformance/rules.tsv')
-  if (unheld.length) console.log(`failed: only long tests name ${unheld.join(', ')}`)
+  const reasons = reasonsToFail({
+    steps: failed.map(({ name }) => name),
+    ...{ unsteady, unheld, unknown, contradicted },
+  })
+  for (const reason of reasons) console.log(reason)
   if (steps.contracts || steps.unit) {
     console.log(`\n${count(cases, 'passed')} passed, ${count(cases, 'failed')} failed`)
   }
@@ -288,13 +325,13 @@ function finish(results: StepResult[]) {
   }
   if (needsChromium()) console.log(`\n${NO_CHROMIUM}`)
   const untested = tellRules()
-  process.exitCode = failed.length || unknown.length || unheld.length || untested ? 1 : 0
+  process.exitCode = reasons.length || untested ? 1 : 0
 }
 
 /** Says how many tests of each wanted rule ran; returns the number of rules without any. */
 function tellRules(): number {
   const rows = wanted.rules.map((id) => {
-    const ran = cases.filter((one) => one.outcome !== 'skipped' && one.rules.includes(id))
+    const ran = cases.filter((one) => one.outcome !== 'skipped' && nameRule(one.rules, id))
     return { id, ran: ran.length, failed: count(ran, 'failed') }
   })
   for (const { id, ran, failed } of rows) {
@@ -322,7 +359,7 @@ function readReport(): string {
 function writeReport() {
   const kinds = [/\.sol$/, /\.test\.ts$/]
   if (!kinds.every((kind) => cases.some(({ file }) => kind.test(file)))) return
-  const report = conformanceReport(rules, cases)
+  const report = conformanceReport(rules, decisions, cases)
   if (report === readReport()) return
   writeFileSync(reportPath, report)
   console.log('\nconformance/report.md has changed: commit it with the tests.')

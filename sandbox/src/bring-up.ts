@@ -14,6 +14,7 @@ import { registerPeople } from './people.ts'
 import { HOST, type Ports } from './ports.ts'
 import type { World } from './program.ts'
 import type { Contents, Sandbox } from './sandbox.ts'
+import { CHAIN_OPTIONS } from './settings.ts'
 import { startShop } from './shop/shop.ts'
 import { SHOPS } from './shop/shops.ts'
 
@@ -172,8 +173,7 @@ async function startChain(
 ) {
   say(place.chainId === undefined ? 'starting the chain' : `starting chain ${place.chainId}`)
   const { rpcUrl, chain, client } = await ends.add(
-    // Buyers sign for one minute of their own clock, so the chain must keep the same time.
-    () => startLocalChain({ ...place, keepsTime: true, accounts: DEMO_ACCOUNTS }),
+    () => startLocalChain({ ...place, ...CHAIN_OPTIONS, accounts: DEMO_ACCOUNTS }),
     (started) => started.close(),
   )
   if (!rpcUrl) throw new Error('the chain has no RPC endpoint')

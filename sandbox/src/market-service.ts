@@ -4,11 +4,11 @@ import { readConfig, type Service, startService } from '@referrer/service'
 import { type Hex, hexToBytes } from 'viem'
 import type { Chat } from './chat/chat.ts'
 import { accountOf, chainsOf, environmentOf, type World, whenReady } from './program.ts'
+import { SERVICE_SETTINGS } from './settings.ts'
 import type { SandboxAccount } from './state.ts'
 
 /** Signs the sandbox's ref links, a key for each chain. As public as the accounts' keys. */
 const attestationSeed = (chain: number): Hex => `0x${(0x5a + chain).toString(16).repeat(32)}`
-const WEBHOOK_KEY = '5b'.repeat(32)
 
 /** As 64 hex digits: whoever wants to check a ref link of the sandbox needs it. `chain` counts from 0. */
 export async function attestationPubKey(chain: number): Promise<string> {
@@ -41,15 +41,13 @@ export async function startMarketService(
         private_key: privateKey,
       })),
     ),
-    WEBHOOK_KEYS: WEBHOOK_KEY,
-    EMBEDDER: world.isEmbedding ? 'auto' : 'off',
+    ...SERVICE_SETTINGS,
+    ...(!world.isEmbedding && { EMBEDDER: 'off' }),
     FACILITATOR_URL: options.facilitatorUrl,
     FAUCET_URL: options.faucetUrl,
     TELEGRAM_BOT_TOKEN: options.chat.token,
     TELEGRAM_BOT_NAME: options.chat.botName,
     TELEGRAM_API_ROOT: options.chat.url,
-    // The shop's goods cost cents: a purchase of the cheapest, with a commission of 700, counts in full.
-    RANK_FULL_COMMISSION: '500',
   })
   const console = await openConsole(await buildConsole())
   return whenReady('service', await startService(config, { console }))

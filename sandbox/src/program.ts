@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Addresses } from '@referrer/contracts/deploy'
 import type { AccountRole } from '@referrer/contracts/local'
 import { HOST } from './ports.ts'
+import { CHAIN_SETTINGS, SERVICE_SETTINGS } from './settings.ts'
 import type { SandboxAccount } from './state.ts'
 
 /** A chain with the market's contracts. */
@@ -22,15 +23,13 @@ export interface World extends MarketChain {
   isEmbedding: boolean
 }
 
-/** Deep enough for whoever turns the chain back with evm_revert. */
-const FINALITY_DEPTH = 10_000
 const PATIENCE_MS = 120_000
 
 export function environmentOf(
   world: World,
   { port, databaseUrl }: { port: number; databaseUrl: string },
 ): Record<string, string> {
-  const pace = { startBlock: 0, finalityDepth: FINALITY_DEPTH, confirmations: 1, pollIntervalMs: 200 }
+  const { ALLOW_PRIVATE_HOSTS, LIMITS } = SERVICE_SETTINGS
   return {
     DATABASE_URL: databaseUrl,
     HOST,
@@ -38,13 +37,11 @@ export function environmentOf(
     LOG_LEVEL: world.logLevel,
     CHAINS: JSON.stringify(
       chainsOf(world).map(({ rpcUrl, chainId, contracts }) => ({
-        ...{ chainId, rpcUrls: [rpcUrl], contracts, ...pace },
+        ...{ chainId, rpcUrls: [rpcUrl], contracts, ...CHAIN_SETTINGS },
       })),
     ),
-    // Whoever tries the sandbox has shops and consoles on this machine.
-    ALLOW_PRIVATE_HOSTS: 'true',
-    // There is one process of each program.
-    LIMITS: 'memory',
+    ALLOW_PRIVATE_HOSTS,
+    LIMITS,
   }
 }
 

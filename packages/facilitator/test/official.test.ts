@@ -181,7 +181,7 @@ describe('the official facilitator client', () => {
     })
   })
 
-  test('reads what is verified, settled and refused [FAC-01, FAC-42]', async () => {
+  test('reads what is verified, settled and refused [FAC-01, FAC-42 otherwise]', async () => {
     const client = new HTTPFacilitatorClient({ url: m.facilitator.url })
     const { paymentPayload, paymentRequirements } = await m.payload(buyer)
     const official = paymentPayload as Parameters<typeof client.settle>[0]

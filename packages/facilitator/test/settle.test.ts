@@ -217,7 +217,7 @@ describe('a copy of a settled payment', () => {
     setup_url: SETUP_URL,
   })
 
-  it('pays nothing and is refused with the original transaction [FAC-42]', async () => {
+  it('pays nothing and is refused with the original transaction [FAC-42 otherwise]', async () => {
     const before = await m.balanceOf(buyer.address)
     const again = await m.settle(body)
     expect([again.status, again.body]).toEqual([200, used()])

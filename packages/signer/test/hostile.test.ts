@@ -274,7 +274,7 @@ describe('after paying', () => {
     expect([await w.spent(silent), await w.spent(led), await w.spent(flooded)]).toEqual([0n, 0n, PRICE])
   })
 
-  it('what was paid and not served is handed to the shop again with the same key, and paid once', async () => {
+  it('what was paid and not served is handed to the shop again with the same key, and paid once [SIGN-35 otherwise]', async () => {
     const wallet = w.next()
     const wanted = { ...(await order(wallet)), idempotency_key: 'a joke, at last' }
     w.buying.isOut = true

@@ -134,7 +134,7 @@ describe.each(FRAMEWORKS)('a server on the official middleware for %s', (_, fram
     expect(asked[1]?.headers).not.toHaveProperty('x-referrer-token')
   })
 
-  it('that misses the echo gets the same payment once more, with the headers', async () => {
+  it('that misses the echo gets the same payment once more, with the headers [REF-37 otherwise]', async () => {
     const server = serverOf()
       .registerExtension(echo('attributionToken', 'x-referrer-token'))
       .registerExtension(echo('buyerAgentId', 'x-referrer-buyer-agent-id'))

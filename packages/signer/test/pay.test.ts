@@ -38,7 +38,7 @@ beforeEach(() => {
 const escrowIn = async (hash: `0x${string}`) => (await w.m.escrowsIn(hash))[0]
 
 describe('a purchase', () => {
-  it('by an agent pays the price of max_amount and returns what there is to know [SIGN-34, SIGN-37, SIGN-38, SIGN-39, SIGN-40, SIGN-41, REF-33, REF-35, REF-36, REF-37, REF-38]', async () => {
+  it('by an agent pays the price of max_amount and returns what there is to know [SIGN-34, SIGN-37, SIGN-38, SIGN-39, SIGN-40, SIGN-41, REF-33, REF-35, REF-36, REF-37 otherwise, REF-38]', async () => {
     const wallet = w.next()
     const paid = await signer.must('pay_for_product', {
       ref_link: await w.link(),
@@ -115,7 +115,7 @@ describe('a purchase', () => {
     expect(await signer.refusal('pay_for_product', forged)).toContain('the ref link does not hold')
   })
 
-  it('is made again without a key, and never with one [SIGN-35, SIGN-36]', async () => {
+  it('is made again without a key, and never with one [SIGN-35 otherwise, SIGN-36]', async () => {
     const wallet = w.next()
     const order = { ref_link: await w.link(), agent_id: wallet.agentId }
     await signer.must('pay_for_product', order)

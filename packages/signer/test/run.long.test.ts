@@ -247,7 +247,7 @@ describe('a pass', () => {
 })
 
 describe('two runners buy an intent once', () => {
-  it.each(['with the same journal', 'on two machines'])('%s [SIGN-35]', async (where) => {
+  it.each(['with the same journal', 'on two machines'])('%s [SIGN-35 otherwise]', async (where) => {
     const intentId = await queue()
     const elsewhere = where === 'on two machines' ? { SIGNER_STATE_DIR: newMachine() } : {}
     expect(
@@ -262,7 +262,7 @@ describe('two runners buy an intent once', () => {
     expect(await status(intentId)).toBe('executed')
   })
 
-  it('where both send their payment before either hears of it [SIGN-35]', async () => {
+  it('where both send their payment before either hears of it [SIGN-35 otherwise]', async () => {
     const intentId = await queue()
     const waiting: (() => void)[] = []
     const nonces = new Set<string>()

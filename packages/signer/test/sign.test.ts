@@ -170,7 +170,7 @@ describe('the tools', () => {
 
 describe('a commitment', () => {
   it.each(twoSteps)(
-    '$primaryType is signed as step 1 gave it, by the key of its agent [SIGN-14, SIGN-15, SIGN-16, SIGN-17, SIGN-18, SIGN-20, SIGN-77, SIGN-106]',
+    '$primaryType is signed as step 1 gave it, by the key of its agent [SIGN-14, SIGN-15, SIGN-16, SIGN-17, SIGN-18 otherwise, SIGN-20, SIGN-77, SIGN-106]',
     async (commitment) => {
       // The vectors are of agent 7 and expired long ago.
       const { signature, signer: address, signed } = await signer.must(toolOf(commitment), { commitment })
@@ -207,7 +207,7 @@ describe('a commitment', () => {
     ['text', JSON.stringify(first)],
     ['nothing', null],
     ['another type', twoSteps[1]],
-  ])('with %s is refused [SIGN-85]', async (_, commitment) => {
+  ])('with %s is refused [SIGN-85, SIGN-18 otherwise]', async (_, commitment) => {
     expect(await signer.refusal(toolOf(first), { commitment })).toMatch(/^compute digest: /)
   })
 
@@ -296,7 +296,7 @@ describe('the program', () => {
     ['AGENT_PRIVATE_KEY', BROKEN_KEY, 'expected a private key'],
     ['AGENT_PRIVATE_KEY', `${ownKey}00`, 'expected a private key'],
   ])(
-    'with a malformed key in %s refuses to start, in one line [SIGN-86, SIGN-104]',
+    'with a malformed key in %s refuses to start, in one line [SIGN-86 otherwise, SIGN-104]',
     async (name, value, why) => {
       const failed = await started({ [name]: value })
       expect(failed).toMatchObject({ code: 1, stdout: '' })

@@ -78,7 +78,7 @@ const transactionsOf = (answers: { transaction: string }[]) =>
   new Set(answers.map(({ transaction }) => transaction))
 
 describe('fifty copies of one payment at the same time', () => {
-  it('are one settlement, and every answer names it [FAC-42]', async () => {
+  it('are one settlement, and every answer names it [FAC-42 otherwise]', async () => {
     const { buyer, body } = await payment()
     const answers = await Promise.all(Array.from({ length: 50 }, () => settle(body)))
     expect(transactionsOf(answers).size).toBe(1)
@@ -285,7 +285,7 @@ describe('a payment of which the records are lost', () => {
   it.each([
     ['was settled', false],
     ['was finished after somebody else had submitted it', true],
-  ])('and which %s is refused, with its transaction [FAC-42]', async (_how, isFrontRun) => {
+  ])('and which %s is refused, with its transaction [FAC-42 otherwise]', async (_how, isFrontRun) => {
     const { buyer, body } = await payment()
     if (isFrontRun) await act(m, submission(m, body))
     const { success, transaction } = await settle(body)

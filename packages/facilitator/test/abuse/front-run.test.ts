@@ -53,7 +53,7 @@ const takeBack = ({ take_back: { to, data } }: { take_back: { to: Address; data:
 const statusOf = async (body: Body) => (await standingOf(body)).body.status
 
 describe('a bare transfer that somebody else has submitted to the token', () => {
-  it('is finished from the money in the router, once [FAC-42]', async () => {
+  it('is finished from the money in the router, once [FAC-42 otherwise]', async () => {
     const { buyer, body } = await payment()
     const frontRun = await act(m, submission(m, body))
     expect(await m.balanceOf(m.till.router)).toBe(PRICE)

@@ -90,7 +90,7 @@ async function expectInOrder(allowed: Allowed = {}): Promise<void> {
 }
 
 describe('a facilitator that is killed', () => {
-  it.each(DEATHS)('$when settles what it had begun, once, when it is back [FAC-42]', async (death) => {
+  it.each(DEATHS)('$when settles what it had begun, once, when it is back', async (death) => {
     const { market } = world
     const left = await world.buy()
     const repeated = await world.buy(committed())
@@ -117,7 +117,7 @@ describe('a facilitator that is killed', () => {
     { when: 'after signing', step: 'signed', stand: WRITTEN },
     { when: 'before a block that it does not see', step: 'broadcast', stand: POOLED, minesWhileDead: true },
     { when: 'after recording', step: 'ended', stand: RECORDED },
-  ] as Death[])('$when finishes, once, what somebody else had submitted [FAC-42]', async (death) => {
+  ] as Death[])('$when finishes, once, what somebody else had submitted', async (death) => {
     const purchase = await world.buy()
     await act(world.market, submission(world.market, purchase.body))
     await killWith(death, [purchase])

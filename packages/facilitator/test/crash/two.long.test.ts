@@ -92,7 +92,7 @@ describe('two facilitators on one database', () => {
     await world.books.audit()
   })
 
-  it('settle every payment once while one of them is killed and payments arrive at both [FAC-42]', async () => {
+  it('settle every payment once while one of them is killed and payments arrive at both [FAC-42 otherwise]', async () => {
     const { market } = world
     const { leader, heir } = await startSecond()
     const purchases: Purchase[] = []

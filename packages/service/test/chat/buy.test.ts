@@ -347,7 +347,7 @@ function pushPress(person: Person, messageId: number, data: string): void {
 }
 
 describe('the budget', () => {
-  it('is shown with the offer, and there is none without caps', async () => {
+  it('is shown with the offer, and there is none without caps [MSG-59 otherwise]', async () => {
     expect((await offered()).text).toContain('no daily or total cap')
     await caps({ daily_cap_usdc: 5_000_000, total_cap_usdc: 9_000_000 })
     const asked = await offered()

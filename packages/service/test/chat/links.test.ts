@@ -200,7 +200,7 @@ describe('/status', () => {
 })
 
 describe('/help', () => {
-  it('tells every command, as the menu of the chat does, and none about limits [MSG-47, MSG-59]', async () => {
+  it('tells every command, as the menu of the chat does, and none about limits [MSG-47, MSG-59 otherwise]', async () => {
     const shown = await say('/help')
     const names = [...shown.matchAll(/^\/(\w+)/gm)].map(([, name]) => name)
     expect(names).toEqual(expect.arrayContaining(['start', 'status', 'unlink', 'buy', 'help']))
@@ -223,7 +223,7 @@ describe('/help', () => {
 })
 
 describe('spending limits', () => {
-  it('are neither read nor changed by any command that one would try [MSG-59]', async () => {
+  it('are changed by no command that one would try, and shown by none without a purchase [MSG-59 otherwise]', async () => {
     await link(chats, owner, ann)
     const caps = {
       chain_id: m.chainId,

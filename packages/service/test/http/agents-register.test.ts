@@ -168,7 +168,7 @@ describe('a registration', () => {
     expect((await register(agentId)).status).toBe(201)
   })
 
-  it('cannot be repeated [AGENT-66]', async () => {
+  it('cannot be repeated [AGENT-66 otherwise]', async () => {
     const agentId = await mint()
     expect((await register(agentId)).status).toBe(201)
     for (let again = 0; again < 2; again += 1) {
@@ -177,7 +177,7 @@ describe('a registration', () => {
     }
   })
 
-  it('counts once when many are sent at the same moment [AGENT-66]', async () => {
+  it('counts once when many are sent at the same moment [AGENT-66 otherwise]', async () => {
     const agentId = await mint()
     const answers = await Promise.all(Array.from({ length: 12 }, () => register(agentId)))
     const refusals = answers.filter(({ status }) => status !== 201)
@@ -249,7 +249,7 @@ describe('what an agent says of itself', () => {
     expect(await agent(agentId)).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
   })
 
-  it('is what the events of the chain say when no node can be asked for the URI, and empty when they say nothing [AGENT-69]', async () => {
+  it('is what the events of the chain say when no node can be asked for the URI, and empty when they say nothing [AGENT-69 otherwise]', async () => {
     for (const fault of ['unreachable', 'reverted'] as const) {
       const [told, silent] = [await mint(CARD), await mint()]
       for (const agentId of [told, silent]) {
@@ -260,12 +260,17 @@ describe('what an agent says of itself', () => {
     }
   })
 
-  it('is the owner when no node can be asked for the wallet and the events name none [AGENT-70]', async () => {
+  it('is the wallet that the events of the chain name when no node can be asked for it, and the owner when they name none [AGENT-70 otherwise]', async () => {
     for (const fault of ['unreachable', 'reverted'] as const) {
-      const agentId = await mint(CARD)
-      await send(m, call(m, owner, 'IdentityRegistry', 'unsetAgentWallet', [agentId]))
-      expect((await withFault(AGENT_WALLET, fault, () => register(agentId))).status).toBe(201)
-      expect(await agent(agentId), fault).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
+      const [named, unnamed] = [await mint(CARD), await mint(CARD)]
+      const wallet = await giveWallet(named)
+      await send(m, call(m, owner, 'IdentityRegistry', 'unsetAgentWallet', [unnamed]))
+      await m.indexed()
+      for (const agentId of [named, unnamed]) {
+        expect((await withFault(AGENT_WALLET, fault, () => register(agentId))).status).toBe(201)
+      }
+      expect(await agent(named), fault).toMatchObject({ agent_uri: CARD, payment_wallet: wallet })
+      expect(await agent(unnamed), fault).toMatchObject({ agent_uri: CARD, payment_wallet: owner.address })
     }
   })
 
@@ -329,7 +334,7 @@ describe('what is shown of it', () => {
     expect(await uriOf(`data:,${'x'.repeat(8_187)}`)).toBe('')
   })
 
-  it('is not the wallet of a former owner, and the new one can register', async () => {
+  it('is not the wallet of a former owner, and the new one can register [AGENT-66 otherwise]', async () => {
     const { treasury } = m.market.accounts
     const agentId = await mint()
     expect((await register(agentId)).status).toBe(201)

@@ -366,7 +366,7 @@ describe('owners', () => {
       return body
     }
 
-    it('a proof is shown to everybody who signs [AUTH-18, AUTH-41]', async () => {
+    it('a proof is shown to everybody who signs [AUTH-18 otherwise, AUTH-41]', async () => {
       const body = {
         agent_id: agentId,
         merchant_id: merchantId,
@@ -377,7 +377,7 @@ describe('owners', () => {
       expect(await readByOther(`/v1/proof/${proof_id}?agent_id=${agentId}`)).toEqual({ status: 'pending' })
     })
 
-    it('what an agent did, earned and has in escrow is shown to everybody who signs [AUTH-18, AUTH-41]', async () => {
+    it('what an agent did, earned and has in escrow is shown to everybody who signs [AUTH-18 otherwise, AUTH-41]', async () => {
       const of = (id: number | bigint, what: string) => readByOther(`/v1/agent/${id}/${what}`)
       expect(await of(agentId, 'context')).toMatchObject({
         counts: { reviews_authored: 1 },

@@ -12,7 +12,7 @@ import {
   startFinding,
   writeAll,
 } from './discover-market.ts'
-import { productOf, type TestMarket } from './market.ts'
+import { productOf, type TestMarket, WORDS_ALONE } from './market.ts'
 import { openRecorded } from './merchants.ts'
 
 export const OTHER_CHAIN = 31_338
@@ -37,7 +37,7 @@ export interface TestProducts {
 
 export async function startProducts(): Promise<TestProducts> {
   const shop = await openShop()
-  const m = await startFinding({}, [31_337, OTHER_CHAIN])
+  const m = await startFinding(WORDS_ALONE, [31_337, OTHER_CHAIN])
   const { market } = m
   const { reviewer } = market.accounts
   const offer = { scheme: 'exact', network: `eip155:${m.chainId}`, asset: market.addresses.USDC }

@@ -13,6 +13,7 @@ type Entry = Record<string, unknown> & {
   slot: string
   internal_id: number
   author_rank: number
+  relevance: number
   score: number
   published_at: string
 }
@@ -70,10 +71,10 @@ const shown = ({ reviews }: Answer['body']): [slot: string, id: number][] =>
 const idOf = (review: Review | undefined) => review?.internalId
 
 /** Freshness counts in whole days of UTC and halves every 180 days. */
-function scoreOf({ author_rank, published_at }: Entry): number {
+function scoreOf({ author_rank, relevance, published_at }: Entry): number {
   const today = Math.floor((Date.now() + m.clock.aheadMs) / DAY_MS)
   const age = today - Math.floor(Date.parse(published_at) / DAY_MS)
-  return 0.5 * author_rank + 0.15 * 2 ** (-age / 180)
+  return 0.5 * author_rank + 0.35 * relevance + 0.15 * 2 ** (-age / 180)
 }
 
 describe('a slate', () => {
@@ -162,7 +163,7 @@ describe('a slate', () => {
       expect(entry).toEqual({ internal_id, on_chain_id, content_json, ref_link, published_at })
       expect([entry.internal_id, entry.on_chain_id].every(Number.isInteger)).toBe(true)
       expect(typeof entry.content_json).toBe('object')
-      expect(relevance).toBe(0)
+      expect(relevance).toBeLessThanOrEqual(1)
       expect(Object.values(reviews[at])).not.toContain(null)
       expect((await m.call('GET', new URL(entry.ref_link).pathname)).body).toMatchObject({
         merchant_id: Number(merchantId),

@@ -117,7 +117,7 @@ describe('the status of an escrow', () => {
     expect((await ask(open.escrowId, `${query}&chain_id=${m.chainId}`)).status).toBe(200)
   })
 
-  it('is one escrow, with its state on the chain and the end of its window [ESC-22, ESC-33, ESC-34, ESC-47, ESC-48]', async () => {
+  it('is one escrow, with its state on the chain and the end of its window [ESC-22, ESC-33, ESC-34, ESC-47, ESC-48 otherwise]', async () => {
     const deposit = await bought()
     const escrow = await status(deposit, shop.buyer)
     expect(Object.keys(escrow)).toEqual(KEYS)
@@ -150,7 +150,7 @@ describe('the status of an escrow', () => {
     }
   })
 
-  it('leaves the state out while the records are behind the chain, so that the legs do not contradict it [ESC-48]', async () => {
+  it('leaves the state out while the records are behind the chain, so that the legs do not contradict it [ESC-48 otherwise]', async () => {
     const deposit = await bought()
     await travel(m, 60 * DAY)
     await act(m, m.market.accounts.oracle, 'settle', deposit, false, false)
@@ -164,7 +164,7 @@ describe('the status of an escrow', () => {
     expect(behind).toMatchObject({ held_back: { status: 'pending' }, fallback_available: false })
   })
 
-  it('says that anybody may settle from ten days after the window on, until somebody has [ESC-34, ESC-48, ESC-50]', async () => {
+  it('says that anybody may settle from ten days after the window on, until somebody has [ESC-34, ESC-48 otherwise, ESC-50]', async () => {
     const { client, accounts } = m.market
     const deposit = await bought()
     /** The status as of a block at this second. */

@@ -142,6 +142,17 @@ const ADDED: Record<string, ExpectedRoute> = {
   'GET /admin/dead-letters': { auth: 'admin', integers: { page: 1, limit: 20 } },
 }
 
+/** The routes that are there where webhooks are on; `test/webhooks/routes.test.ts` calls them. */
+export const ROUTES_OF_WEBHOOKS = [
+  'POST /v1/webhooks',
+  'GET /v1/webhooks',
+  'POST /v1/webhooks/{id}/test',
+  'GET /v1/webhooks/{id}/deliveries',
+  'POST /v1/webhooks/{id}/replay',
+  'POST /v1/webhooks/{id}/rotate',
+  'DELETE /v1/webhooks/{id}',
+]
+
 export const EXPECTED_ROUTES: [name: string, route: ExpectedRoute][] = Object.entries({ ...STATED, ...ADDED })
 
 /** `GET` and `/v1/review` of `GET /v1/review`. */

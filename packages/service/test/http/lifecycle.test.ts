@@ -110,7 +110,8 @@ const untilPaid = ({ payer, shares }: Purchase, before: bigint) =>
   until(async () => (await usdcOf(life, payer.address)) === before + shares.cashback, 'the cashback')
 
 describe('the first days', () => {
-  it('begin with everything held [ESC-28, ESC-29, ESC-31, ESC-48]', () => expectAll(life, at('bought')))
+  it('begin with everything held [ESC-28, ESC-29, ESC-31, ESC-48 otherwise]', () =>
+    expectAll(life, at('bought')))
 
   it('bring the cashback once the buyer has voted, published and registered, and no sooner [VOTE-74, ESC-28, CTX-29, CTX-32]', async () => {
     const earned = life.called('earned')
@@ -226,7 +227,7 @@ describe('the end of the window', () => {
   const enqueued = { late: toReviewer, forgotten: toReviewer }
   const lateListed = { late: { heldBack: 'reviewer', cashback: 'buyer' } }
 
-  it('is not there on day 59, whatever the oracle tries [ESC-29, ESC-48]', async () => {
+  it('is not there on day 59, whatever the oracle tries [ESC-29, ESC-48 otherwise]', async () => {
     await life.travelTo(last() - days(1))
     await life.oracleSettles()
     await expectAll(life, at('day 59'))
@@ -237,7 +238,7 @@ describe('the end of the window', () => {
     await expectAll(life, at('day 60'))
   })
 
-  it('has the list show a settlement that is only enqueued, and an escrow alone not before it is mined [ESC-21, ESC-48, ESC-49]', async () => {
+  it('has the list show a settlement that is only enqueued, and an escrow alone not before it is mined [ESC-21, ESC-48 otherwise, ESC-49]', async () => {
     for (const name of Object.keys(enqueued)) await setApart(life, life.called(name))
     life.nodes.only = Object.keys(enqueued).map((name) => settlementOf(life.called(name)))
     await life.market.client.setAutomine(false)
@@ -253,7 +254,7 @@ describe('the end of the window', () => {
     await life.market.client.mine({ blocks: 1 })
   })
 
-  it('brings everything where it belongs, but what is disputed or cannot be settled [ESC-31, ESC-48, EARN-17, EARN-19, EARN-21, CTX-45, CTX-46, CTX-49]', async () => {
+  it('brings everything where it belongs, but what is disputed or cannot be settled [ESC-31, ESC-48 otherwise, EARN-17, EARN-19, EARN-21, CTX-45, CTX-46, CTX-49]', async () => {
     await untilSettled(...SETTLED)
     await expectAll(life, at('settled'), at('settled', enqueued))
   })
@@ -278,7 +279,7 @@ describe('the end of the window', () => {
     await expectAll(life, at('day 68'), at('day 68', { ...enqueued, ...lateListed }))
   })
 
-  it('is for anybody from day 70 on, where the oracle was silent [ESC-20, ESC-48, ESC-50]', async () => {
+  it('is for anybody from day 70 on, where the oracle was silent [ESC-20, ESC-48 otherwise, ESC-50]', async () => {
     const forgotten = life.called('forgotten')
     const { deposit, author } = forgotten
     const shown = () => askStatus(life, forgotten, author.agentId)

@@ -61,7 +61,7 @@ const throughProxy = (forwarded: string) =>
   callerOf(proxied.url)('GET', '/v1/stats/mean-rank', { headers: { 'x-forwarded-for': forwarded } })
 
 describe('the limit of all routes', () => {
-  it('turns a client away after its burst, and says when to come again [LIM-01]', async () => {
+  it('turns a client away after its burst, and says when to come again [LIM-01 otherwise]', async () => {
     expect(await passes(plain)).toBe(BURST)
     const answer = await plain()
     expect(answer).toMatchObject({ status: 429, body: { error: 'rate limited' } })
@@ -70,7 +70,7 @@ describe('the limit of all routes', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   })
 
-  it('lets it come again after as long as it said [LIM-01]', async () => {
+  it('lets it come again after as long as it said [LIM-01 otherwise]', async () => {
     await passes(plain)
     const seconds = Number((await plain()).headers.get('retry-after'))
     nowMs += seconds * 1_000
@@ -85,7 +85,7 @@ describe('the limit of all routes', () => {
     expect(await passes(plain)).toBe(BURST)
   })
 
-  it('counts the requests to all routes together, known or not, signed or not [LIM-01]', async () => {
+  it('counts the requests to all routes together, known or not, signed or not [LIM-01 otherwise]', async () => {
     const paths = [
       '/v1/review',
       '/v1/nothing',
@@ -109,11 +109,14 @@ describe('the limit of all routes', () => {
     expect((await send({ method: 'POST', path: '/v1/spending-limits', headers: tooLarge })).status).toBe(429)
   })
 
-  it.each(['/healthz', '/readyz', '/metrics'])('never turns away from %s', async (path) => {
-    await passes(plain)
-    for (let sent = 0; sent < BURST; sent += 1) expect((await m.call('GET', path)).status).not.toBe(429)
-    expect((await plain()).status).toBe(429)
-  })
+  it.each(['/healthz', '/readyz', '/metrics'])(
+    'never turns away from %s [LIM-01 otherwise]',
+    async (path) => {
+      await passes(plain)
+      for (let sent = 0; sent < BURST; sent += 1) expect((await m.call('GET', path)).status).not.toBe(429)
+      expect((await plain()).status).toBe(429)
+    },
+  )
 })
 
 describe('a client', () => {

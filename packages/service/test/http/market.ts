@@ -79,10 +79,40 @@ export const SILENT_BOT = {
   TELEGRAM_API_ROOT: 'http://127.0.0.1:1',
 }
 
+/** Owners cannot link chats. */
+export const NO_BOT = { TELEGRAM_BOT_TOKEN: '', TELEGRAM_BOT_NAME: '' }
+
 /** An account that everybody may sign in with, as a sandbox has it. */
 export const CONSOLE_ACCOUNT = {
   CONSOLE_ACCOUNTS: JSON.stringify([{ name: 'buyer', private_key: numberToHex(0x11, { size: 32 }) }]),
 }
+
+/** What `npm start` sets, when the rules' tests run with it (RULES_SETTINGS=sandbox, read by vitest.config.ts). */
+const SANDBOX: { CHAIN_OPTIONS: object; CHAIN_SETTINGS: object; SERVICE_SETTINGS: object } | undefined =
+  process.env.TEST_MARKET ? JSON.parse(process.env.TEST_MARKET) : undefined
+
+/** Chains whose accounts everybody may use. */
+const PLAY_CHAINS = [31_337, 1_337]
+
+/** Of the sandbox: everything is on that can be on. Its limits of requests are left out, which tests would exceed, as is work that a test turns off. */
+const SANDBOX_ENV = SANDBOX && {
+  ...SILENT_BOT,
+  FACILITATOR_URL: 'http://127.0.0.1:8081',
+  FAUCET_URL: 'http://127.0.0.1:8085',
+  ...SANDBOX.SERVICE_SETTINGS,
+}
+
+async function sandboxConsole(): Promise<Overrides> {
+  if (!SANDBOX) return {}
+  const { buildConsole, openConsole } = await import('@referrer/console')
+  return { console: await openConsole(await buildConsole()) }
+}
+
+/** For tests that compute with the commission of a purchase that counts in full. */
+export const FULL_COMMISSION = { RANK_FULL_COMMISSION: '10000' }
+
+/** For tests of discovery by words alone. */
+export const WORDS_ALONE = { EMBEDDER: 'off' }
 
 /** No schedules and followers: what a test writes stays as it is, ranks too. */
 export const NO_WORK: Overrides = { work: { schedules: [], followers: [] } }
@@ -102,7 +132,7 @@ export async function startTestMarket({
   const now = () => (standsAt ?? Date.now()) + clock.aheadMs
   const chains = await Promise.all(
     chainIds.map(async (chainId) => {
-      const chain = await startLocalChain({ chainId, port: 0, keepsTime })
+      const chain = await startLocalChain({ chainId, port: 0, keepsTime, ...SANDBOX?.CHAIN_OPTIONS })
       return { chain, market: await deployMarket(chain.client) }
     }),
   )
@@ -130,13 +160,17 @@ export async function startTestMarket({
           rpcUrls: [chain.rpcUrl],
           contracts: market.addresses,
           startBlock: 0,
-          confirmations,
           pollIntervalMs: 50,
+          ...SANDBOX?.CHAIN_SETTINGS,
+          confirmations,
         })),
       ),
+      ...SANDBOX_ENV,
+      ...(SANDBOX && chainIds.every((id) => PLAY_CHAINS.includes(id)) && CONSOLE_ACCOUNT),
       ...env,
     }),
     {
+      ...(await sandboxConsole()),
       clock: now,
       // A busy machine may take more than a second for what takes milliseconds.
       optionalReadMs: 20_000,

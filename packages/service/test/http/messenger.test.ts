@@ -297,7 +297,7 @@ describe('confirm', () => {
     expect(await isLinked()).toBe(true)
   })
 
-  it('leaves the name out when there is none, or it cannot be read, and has linked the wallet [MSG-27]', async () => {
+  it('leaves the name out when there is none, or it cannot be read, and has linked the wallet [MSG-27, MSG-30 otherwise]', async () => {
     const repair = chats.telegram.fail(
       'getChat',
       { error_code: 500, description: 'Internal Server Error' },
@@ -331,7 +331,7 @@ describe('status', () => {
     expect([status, body]).toEqual([200, { linked: false }])
   })
 
-  it('of a linked wallet tells the name and the time [MSG-30, MSG-31]', async () => {
+  it('of a linked wallet tells the name and the time [MSG-31, MSG-30 otherwise]', async () => {
     const from = m.call.clock()
     await link(chats, owner, ann)
     const { status, body } = await post(STATUS)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { opinionsFollower } from '../../src/derived/opinions/follow.ts'
 import { must } from './caller.ts'
 import { transfer } from './chain.ts'
-import { productOf, startTestMarket, type TestMarket } from './market.ts'
+import { FULL_COMMISSION, productOf, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { beginDay, buyThrough, edit, FULL_PRICE, type Review, tell as tellOf } from './town.ts'
 
@@ -21,6 +21,7 @@ let products = 0
 beforeAll(async () => {
   // The ranks of authors are set by the tests.
   m = await startTestMarket({
+    env: FULL_COMMISSION,
     overrides: { work: { schedules: [], followers: [opinionsFollower] } },
   })
   beginDay(m)

@@ -196,7 +196,7 @@ describe('a contract from before there were batches', () => {
 })
 
 describe('an escrow that holds nothing', () => {
-  it('costs the oracle no transaction, is settled with its window and has no fallback; one that holds something beside it is settled [ESC-31, ESC-48]', async () => {
+  it('costs the oracle no transaction, is settled with its window and has no fallback; one that holds something beside it is settled [ESC-31, ESC-48 otherwise]', async () => {
     // A tenth of nine rounds to zero.
     const dust = await bought({ price: 9n })
     const real = await bought()

@@ -68,7 +68,7 @@ describe('the purchases of an agent', () => {
     expect((await read(undefined, '?limit=1&page=3')).body.purchases).toEqual([])
   })
 
-  it('are for the owner of the agent alone', async () => {
+  it('are for the owner of the agent alone [AUTH-18 otherwise]', async () => {
     const refused = { status: 403, body: { error: 'caller does not own this agent' } }
     expect(await read({ as: m.market.accounts.stranger })).toMatchObject(refused)
     expect(await read({ token: m.tokens.admin })).toMatchObject(refused)

@@ -88,7 +88,7 @@ describe('POST /v1/merchant/product/readiness', () => {
     expect((await ask({ resource })).status).toBe(200)
   })
 
-  it('needs nothing but the address, and tells three checks of an endpoint that answers [MERCH-38, MERCH-39, MERCH-40]', async () => {
+  it('needs nothing but the address, and tells three checks of an endpoint that answers [MERCH-38, MERCH-39, MERCH-40, MERCH-52 otherwise]', async () => {
     const { status, body } = await ask({ resource })
     expect(status).toBe(200)
     expect(Object.keys(body).toSorted()).toEqual(['checks', 'pass'])
@@ -336,7 +336,7 @@ describe('where private hosts are not allowed', () => {
     expect(probes).toEqual([])
   }
 
-  it('loopback hosts are refused and not asked [MERCH-52]', async () => {
+  it('loopback hosts are refused and not asked [MERCH-52 otherwise]', async () => {
     for (const host of ['127.0.0.1', '127.8.9.10', 'localhost', '[::1]', '2130706433', '0x7f.1', '0.0.0.0'])
       await expectRefusal(host)
   })
@@ -346,7 +346,7 @@ describe('where private hosts are not allowed', () => {
     for (const host of [...hosts, '[fd00::1]', '[fe80::1]', '[::ffff:10.0.0.1]']) await expectRefusal(host)
   })
 
-  it('names are refused that stand for such an address, among others too, or for none [MERCH-54]', async () => {
+  it('names are refused that stand for such an address, among others too, or for none [MERCH-54 otherwise]', async () => {
     for (const host of Object.keys(names)) await expectRefusal(host)
   })
 })

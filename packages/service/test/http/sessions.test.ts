@@ -181,7 +181,7 @@ describe('a session of a signature over an empty body', () => {
     expect(new Date(opened.body.expires_at).getTime()).toBe(nowMs + 600_000)
   })
 
-  it('stands for its signer where something is read, until its end [AUTH-26, AUTH-27, AUTH-28]', async () => {
+  it('stands for its signer where something is read, until its end [AUTH-26 otherwise, AUTH-27 otherwise, AUTH-28]', async () => {
     nowMs = Date.now()
     await setCap(51, { as: owner })
     await setCap(52, { as: other })

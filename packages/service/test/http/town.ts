@@ -18,7 +18,15 @@ import { must, sessionOf } from './caller.ts'
 import { send } from './chain.ts'
 import { vote } from './commitments.ts'
 import { publishBuyerReview } from './escrows.ts'
-import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import {
+  type Bought,
+  buy,
+  FULL_COMMISSION,
+  generic,
+  productOf,
+  startTestMarket,
+  type TestMarket,
+} from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { publish, register, registered } from './reviews.ts'
 
@@ -59,7 +67,7 @@ export function beginDay({ clock }: Pick<TestMarket, 'clock'>): void {
 }
 
 export async function startTown(overrides?: Overrides): Promise<Town> {
-  const m = await startTestMarket(overrides && { overrides })
+  const m = await startTestMarket({ env: FULL_COMMISSION, ...(overrides && { overrides }) })
   beginDay(m)
   // The first identity has the id 0, which some routes refuse.
   await registerIdentity(m.market, m.market.accounts.stranger)

@@ -48,7 +48,7 @@ describe.each(PAIRS)('%s', (path, bodyOf, done) => {
     expect(await finish(await signed(owner), stranger)).toMatchObject({ status: 200, body: done })
   })
 
-  it('refuses the wallet that the agent is bound to, and takes the owner [AUTH-23]', async () => {
+  it('refuses the wallet that the agent is bound to, and takes the owner [AUTH-23 otherwise]', async () => {
     expect(await finish(await signed(bound), bound)).toMatchObject(FORBIDDEN)
     expect(await finish(await signed(owner), bound)).toMatchObject({ status: 200, body: done })
   })

@@ -312,7 +312,7 @@ describe('step 2 of a vote is taken', () => {
 })
 
 describe('of an agent that a contract owns', () => {
-  it('votes count when the contract knows the signature [VOTE-55]', async () => {
+  it('votes count when the contract knows the signature [VOTE-55, AUTH-23 otherwise]', async () => {
     const key = developmentAccount(17)
     const { agentId, escrowId } = await newBuyer()
     await giveToContract(v.m, v.buyer.owner, agentId, ownedBy(key.address))

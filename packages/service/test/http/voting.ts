@@ -11,7 +11,15 @@ import type { LocalAccount } from 'viem'
 import { expect } from 'vitest'
 import { must } from './caller.ts'
 import { type Cast, signedBody, VOTES, voteBody } from './commitments.ts'
-import { type Bought, buy, generic, productOf, startTestMarket, type TestMarket } from './market.ts'
+import {
+  type Bought,
+  buy,
+  FULL_COMMISSION,
+  generic,
+  productOf,
+  startTestMarket,
+  type TestMarket,
+} from './market.ts'
 import { publish, registered } from './reviews.ts'
 
 /** Internal ids begin here, so that they cannot be confused with on-chain ids. */
@@ -42,7 +50,7 @@ export interface Voting {
 }
 
 export async function startVoting(options?: Parameters<typeof startTestMarket>[0]): Promise<Voting> {
-  const m = await startTestMarket(options)
+  const m = await startTestMarket({ ...options, env: { ...FULL_COMMISSION, ...options?.env } })
   const { market } = m
   const { merchant, reviewer, buyer: owner, stranger, guardian, treasury, walletBuyer } = market.accounts
   await m.sql`

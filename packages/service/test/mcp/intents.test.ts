@@ -3,7 +3,7 @@ import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setAgentWallet } from '../calls.ts'
 import { send } from '../http/chain.ts'
-import { newAgent, startTestMarket, type TestMarket } from '../http/market.ts'
+import { NO_BOT, newAgent, startTestMarket, type TestMarket } from '../http/market.ts'
 import { connectMcp, type McpCaller } from './client.ts'
 import { EXECUTED, intentsOf, MARKED, POLL, SKIPPED, SKIPPED_AS } from './intents.ts'
 import { type SignedArgs, signedArgs } from './two-steps.ts'
@@ -19,7 +19,7 @@ let agentId: bigint
 let its: ReturnType<typeof intentsOf>
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ env: NO_BOT })
   mcp = await connectMcp(m)
   owner = m.market.accounts.reviewer
   agentId = await newAgent(m, owner)

@@ -94,7 +94,7 @@ it('are the tools that take a signature', async () => {
 })
 
 describe.each(TWO_STEPS)('%s', (tool) => {
-  it('refuses the wallet that the agent is bound to, stores nothing, and takes the owner [AUTH-23]', async () => {
+  it('refuses the wallet that the agent is bound to, stores nothing, and takes the owner [AUTH-23 otherwise]', async () => {
     const args = await argumentsOf(tool)
     const byWallet = await signedArgs(mcp, tool, bound, args)
     const before = await stored()

@@ -7,7 +7,7 @@ import { must } from '../http/caller.ts'
 import { DAY, travel } from '../http/chain.ts'
 import { vote } from '../http/commitments.ts'
 import { publishBuyerReview, standingOf } from '../http/escrows.ts'
-import { generic, startTestMarket, type TestMarket } from '../http/market.ts'
+import { FULL_COMMISSION, generic, startTestMarket, type TestMarket } from '../http/market.ts'
 import { openRecorded } from '../http/merchants.ts'
 import {
   newcomer,
@@ -45,7 +45,7 @@ let other: Review
 let buyers: [Person, Person, Person, Person]
 
 beforeAll(async () => {
-  m = await startTestMarket({ confirmations: CONFIRMATIONS })
+  m = await startTestMarket({ confirmations: CONFIRMATIONS, env: FULL_COMMISSION })
   // The first identity has the id 0 and must not be the merchant.
   const author = await newcomer(m)
   town = { m, merchantId: await openRecorded(m) }

@@ -35,7 +35,7 @@ const UNTESTED = 'not tested yet: give its secret to the endpoint, then POST /v1
 const URL_ERROR = 'url must be an https address of at most 2048 characters on a public host'
 
 describe('a webhook', () => {
-  it('is made with a secret that no other answer shows, and listed for its owner, who may have a session instead', async () => {
+  it('is made with a secret that no other answer shows, and listed for its owner, who may have a session instead [ERR-03 otherwise]', async () => {
     const answer = await make({
       url: `${world.receiver.url}/a`,
       description: 'my shop',
