@@ -582,7 +582,7 @@ const reads: Record<string, Read> = {
   'products as resources of the catalogue': { size: 20, read: (sql) => findResources(sql, CHAIN, found) },
   'the tokens of links': { size: 3, read: (sql) => findRefTokens(sql, [500n, 501n, 502n]) },
   'a review whose text is brought': { size: 1, read: (sql) => findRegistrable(sql, CHAIN, 500n) },
-  'the purchases of an id': { size: 2, read: (sql) => findPurchases(sql, CHAIN, 500n) },
+  'the purchases of an id': { size: 2, read: (sql) => findPurchases(sql, CHAIN, 500n, 500n) },
   'reviews of a product that need a link': {
     size: 100,
     read: (sql) =>
