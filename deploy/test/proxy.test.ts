@@ -25,6 +25,16 @@ describe('the files of the proxy', () => {
     for (const server of forwarding) expect(server).toContain('location ~ ^/(metrics|healthz|readyz)/*$')
   })
 
+  test('limit requests and connections of an address', () => {
+    expect(read('proxy/nginx.conf')).toMatch(/limit_req_zone \$binary_remote_addr zone=requests:/)
+    expect(read('proxy/nginx.conf')).toMatch(/limit_conn_zone \$binary_remote_addr zone=connections:/)
+    const servers = read('proxy/templates/market.conf.template').split(/^server \{/m)
+    for (const server of servers.filter((text) => text.includes('proxy_pass'))) {
+      expect(server).toMatch(/limit_req zone=requests burst=\d+ nodelay;/)
+      expect(server).toMatch(/limit_conn connections \d+;/)
+    }
+  })
+
   test('replace what callers say of where they come from', () => {
     expect(read('proxy/forward.conf')).toContain('proxy_set_header X-Forwarded-For $remote_addr;')
   })

@@ -1,5 +1,6 @@
 // npm start: the whole market on one machine.
 import { parseArgs } from 'node:util'
+import { complain } from './complain.ts'
 import { startDatabases } from './databases.ts'
 import { createEnds } from './ends.ts'
 import { type Chains, readPorts, requireFree } from './ports.ts'
@@ -87,10 +88,6 @@ function chainsOf(text: string): Chains {
   const chains = ([1, 2] as const).find((number) => String(number) === text)
   if (!chains) throw new Error(`--chains must be 1 or 2, not "${text}"`)
   return chains
-}
-
-function complain(error: unknown): void {
-  console.error(error instanceof Error ? error.message : error)
 }
 
 const { values: flags } = parseArgs({

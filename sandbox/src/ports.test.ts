@@ -24,6 +24,22 @@ describe('the ports of the sandbox', () => {
     })
   })
 
+  it('are refused in one line when browsers and fetch would not call one of them', async () => {
+    await expect(fetch('http://127.0.0.1:10080')).rejects.toMatchObject({ cause: { message: 'bad port' } })
+    await expect(requireFree(readPorts({ PORT_OFFSET: '2000' }))).rejects.toThrow(
+      'port 10080 (service) is one that browsers and fetch refuse to call: shift all ports with PORT_OFFSET=2100 npm start',
+    )
+  })
+
+  it('that are suggested may all be called', async () => {
+    const taker = createServer().listen(readPorts({ PORT_OFFSET: '1900' }).shop, HOST)
+    await once(taker, 'listening')
+    await expect(requireFree(readPorts({ PORT_OFFSET: '1900' }))).rejects.toThrow(
+      'PORT_OFFSET=2100 npm start',
+    )
+    taker.close()
+  })
+
   it.each(['chain', 'service', 'facilitator', 'shop', 'chat', 'faucet'] as const)(
     'are refused in one line when that of the %s is taken',
     async (name) => {

@@ -17,6 +17,14 @@ export interface Ports {
 /** How many chains the sandbox has. */
 export type Chains = 1 | 2
 
+/** Ports above 1023 that browsers and Node's fetch refuse to call: https://fetch.spec.whatwg.org/#port-blocking */
+const FORBIDDEN = [
+  ...[
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
+    6697,
+  ],
+  10080,
+]
 const MOST = 56_000
 const STEP = 100
 const DEFAULTS = {
@@ -53,16 +61,34 @@ export function readPorts(env: NodeJS.ProcessEnv, chains: Chains = 1): Ports {
 
 /** Fails with one line that says what to do, before anything is started. */
 export async function requireFree(ports: Ports): Promise<void> {
-  const { second, ...first } = ports
-  const all: [string, number][] = [...Object.entries(first), ...Object.entries(second ?? {})]
+  const all = named(ports)
+  const forbidden = all.find(([, port]) => FORBIDDEN.includes(port))
+  if (forbidden) {
+    const [name, port] = forbidden
+    throw new Error(
+      `port ${port} (${name}) is one that browsers and fetch refuse to call: shift all ports with ${next(ports)}`,
+    )
+  }
   for (const [name, port] of all) {
     if (await isTaken(port)) {
-      const other = (ports.service - DEFAULTS.service + STEP) % MOST
       throw new Error(
-        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with PORT_OFFSET=${other} npm start`,
+        `port ${port} (${name}) is in use: stop what uses it, or shift all ports with ${next(ports)}`,
       )
     }
   }
+}
+
+const named = ({ second, ...first }: Ports): [string, number][] => [
+  ...Object.entries(first),
+  ...Object.entries(second ?? {}).map(([name, port]): [string, number] => [`second ${name}`, port]),
+]
+
+/** The command for the next ports that may be called. */
+function next(ports: Ports): string {
+  let offset = ports.service - DEFAULTS.service
+  do offset = (offset + STEP) % MOST
+  while (named(readPorts({ PORT_OFFSET: String(offset) }, 2)).some(([, port]) => FORBIDDEN.includes(port)))
+  return `PORT_OFFSET=${offset} npm start`
 }
 
 function isTaken(port: number): Promise<boolean> {

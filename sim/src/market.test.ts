@@ -60,7 +60,7 @@ test('a buyer who had something to vote on votes before it reviews', () => {
 
 test('three buyers who disagree contradict a review, and the treasury gets what was held', () => {
   const { market, newcomer, link, pass } = openMarket()
-  for (let count = 0; count < 3; count++) market.reviewPurchase(market.buy(link, newcomer()), 0)
+  for (const purchase of [1, 2, 3].map(() => market.buy(link, newcomer()))) market.reviewPurchase(purchase, 0)
   pass()
   expect(link.outcome).toBe('contradicted')
   expect(rankInForce(link.agent, 'repeat')).toBeCloseTo(6 / 15)
@@ -70,7 +70,7 @@ test('three buyers who disagree contradict a review, and the treasury gets what 
 
 test('settling waits for the end of a dispute, but not for ever', () => {
   const { market, newcomer, link, pass } = openMarket()
-  for (let count = 0; count < 3; count++) market.reviewPurchase(market.buy(link, newcomer()), 0)
+  for (const purchase of [1, 2, 3].map(() => market.buy(link, newcomer()))) market.reviewPurchase(purchase, 0)
   pass()
   market.dispute(link)
   pass(60)
@@ -81,7 +81,7 @@ test('settling waits for the end of a dispute, but not for ever', () => {
 
 test('a contradiction that an admin does not uphold is no evidence', () => {
   const { market, newcomer, link, pass } = openMarket()
-  for (let count = 0; count < 3; count++) market.reviewPurchase(market.buy(link, newcomer()), 0)
+  for (const purchase of [1, 2, 3].map(() => market.buy(link, newcomer()))) market.reviewPurchase(purchase, 0)
   pass()
   market.dispute(link)
   pass()

@@ -109,8 +109,7 @@ export class Market {
       split,
       size: sizeBy(this.rules, price, split.commission),
       needsVote: product.reviews.some(
-        ({ agent, publishedAt }) =>
-          publishedAt < this.now && agent.owner !== payer && agent.owner !== link.agent.owner,
+        ({ agent }) => agent.owner !== payer && agent.owner !== link.agent.owner,
       ),
       hasVoted: false,
       review: null,

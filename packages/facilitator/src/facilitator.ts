@@ -1,6 +1,6 @@
 import { chainMigrations } from '@referrer/chain'
 import type { MigrationSet } from '@referrer/database'
-import { publicLookup, systemLookup } from '@referrer/net'
+import { denying, publicLookup, systemLookup } from '@referrer/net'
 import {
   bringUpToDate,
   closeApp,
@@ -92,7 +92,9 @@ export async function startFacilitator(config: Config, overrides: Overrides = {}
       limits,
       tracing,
       fetch,
-      lookup: overrides.lookup ?? (config.allowPrivateHosts ? systemLookup : publicLookup()),
+      lookup:
+        overrides.lookup ??
+        denying(config.allowPrivateHosts ? systemLookup : publicLookup(), config.fetchDeny),
       recovery: overrides.recovery ?? (await Recovery.load()),
     }
     log.info({ implementation: context.recovery.implementation }, 'signature recovery loaded')

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { type BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The IPv6 range that is routed on the internet; everything outside it maps IPv4 or is local. */
@@ -20,15 +20,15 @@ const NEARBY: Record<Nearness, ReadonlySet<string>> = {
 }
 
 /** Whether an address may be connected to. */
-export function isAllowedAddress(text: string, nearness: Nearness): boolean {
-  if (!ipaddr.isValid(text)) return false
+export function isAllowedAddress(text: string, nearness: Nearness, denied?: BlockList): boolean {
+  if (!ipaddr.isValid(text) || denied?.check(text, isIP(text) === 6 ? 'ipv6' : 'ipv4')) return false
   const address = ipaddr.parse(text)
   const range = address.range()
   if (NEARBY[nearness].has(range)) return true
   if (address instanceof ipaddr.IPv4) return range === 'unicast' && address.toString() !== CLOUD_PLATFORM
   if (address.match(NAT64)) {
     const embedded = new ipaddr.IPv4(address.toByteArray().slice(-4))
-    return isAllowedAddress(embedded.toString(), 'public')
+    return isAllowedAddress(embedded.toString(), 'public', denied)
   }
   return range === 'unicast' && address.match(GLOBAL_V6)
 }

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { guardedFetch, HostNotAllowed, Unreachable } from './guarded-fetch.ts'
+import { denying } from './lookup.ts'
 import { SHOP_TEST } from './tls.fixture.ts'
 
 /** Public by its number, and nobody's since the 6bone was given up: tests send nothing to strangers. */
@@ -111,6 +112,22 @@ describe('hosts', () => {
     const { lookup } = namesFor(['169.254.169.254'])
     const fetched = guardedFetch({ ...open, isOurs: true, lookup }, new URL('http://metadata.test/'))
     await expect(fetched).rejects.toThrow(HostNotAllowed)
+  })
+
+  it('refuses the networks that the operator keeps to itself, by number, by name and through NAT64', async () => {
+    const denied = ['5.5.0.0/16', '6.6.6.6', '2001:470:1::/48']
+    const at = (address: string) => {
+      const lookup = denying(namesFor([address]).lookup, denied)
+      const refused = (url: string) =>
+        guardedFetch({ ...guarded, lookup }, new URL(url), { timeoutMs: 1_000 })
+      return Promise.allSettled([refused('http://shop.test/'), refused(`http://${hostIn(address)}/`)])
+    }
+    const hostIn = (address: string) => (address.includes(':') ? `[${address}]` : address)
+    const told = async (address: string) =>
+      (await at(address)).map((one) => one.status === 'rejected' && one.reason.constructor)
+    for (const address of ['5.5.5.5', '6.6.6.6', '2001:470:1::5', '64:ff9b::505:505'])
+      expect(await told(address), address).toEqual([HostNotAllowed, HostNotAllowed])
+    expect(await told(PUBLIC), 'beside them').toEqual([Unreachable, Unreachable])
   })
 
   it('resolves a name once: one that turns to loopback afterwards is not followed there', async () => {

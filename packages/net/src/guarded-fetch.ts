@@ -100,7 +100,8 @@ async function checkedAddresses(
   const host = hostOf(url)
   const addresses = isIP(host) ? [host] : await resolve(lookup, host, signal)
   const beside = allowPrivateHosts ? 'loopback' : 'public'
-  const isAllowed = (address: string) => isAllowedAddress(address, isOurs ? 'network' : beside)
+  const isAllowed = (address: string) =>
+    isOurs ? isAllowedAddress(address, 'network') : isAllowedAddress(address, beside, lookup.denied)
   if (addresses.length === 0 || !addresses.every(isAllowed)) throw new HostNotAllowed(`${host} is not public`)
   return addresses.map((address) => ({ address, family: isIP(address) }))
 }

@@ -6,6 +6,6 @@ export {
   HostNotAllowed,
   Unreachable,
 } from './guarded-fetch.ts'
-export { type Lookup, publicLookup, systemLookup } from './lookup.ts'
+export { denying, type Lookup, publicLookup, systemLookup } from './lookup.ts'
 export { createTurns } from './turns.ts'
 export { parseWebUrl } from './web-url.ts'

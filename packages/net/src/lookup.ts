@@ -1,7 +1,12 @@
 import { lookup, Resolver } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
 
 /** All addresses of a host. */
-export type Lookup = (host: string) => Promise<{ address: string; family: number }[]>
+export interface Lookup {
+  (host: string): Promise<{ address: string; family: number }[]>
+  /** Networks that are public by their numbers and not to be reached for strangers all the same. */
+  denied?: BlockList
+}
 
 const PATIENCE = { timeout: 1_500, tries: 2 }
 
@@ -22,3 +27,14 @@ export function publicLookup(resolver = new Resolver(PATIENCE)): Lookup {
 
 /** The system resolver, which also knows the names of the local network. */
 export const systemLookup: Lookup = (host) => lookup(host, { all: true })
+
+/** The same lookup, which denies these networks (`10.0.0.0/8`, or one address) to whoever fetches by it. */
+export function denying(lookup: Lookup, networks: readonly string[]): Lookup {
+  const denied = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const isSix = isIP(address) === 6
+    denied.addSubnet(address, Number(bits ?? (isSix ? 128 : 32)), isSix ? 'ipv6' : 'ipv4')
+  }
+  return Object.assign((host: string) => lookup(host), { denied })
+}

@@ -46,6 +46,7 @@ it('reads what programs have in common and what is the own of one', () => {
     rateLimit: { perSecond: 50, burst: 100 },
     limits: { store: 'postgres', timeoutMs: 100 },
     allowPrivateHosts: false,
+    fetchDeny: [],
   })
 })
 

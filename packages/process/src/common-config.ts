@@ -53,6 +53,8 @@ export interface CommonConfig {
   limits: LimitsConfig
   /** Whether merchants' endpoints may have loopback addresses; for sandboxes only. Other private addresses stay refused. */
   allowPrivateHosts: boolean
+  /** Networks that strangers' hosts may not be in, although they are public by their numbers. */
+  fetchDeny: readonly string[]
 }
 
 const networks = list(network, 'IP addresses or networks like 10.0.0.0/8 separated by commas')
@@ -121,6 +123,10 @@ export const commonVariables = (defaults: { dataDir: string; port: number }) => 
     "whether merchants' endpoints may be on this machine (loopback only); for sandboxes",
     'false',
   ),
+  FETCH_DENY: optional(
+    networks,
+    'networks of ours with public addresses, separated by commas: nothing is fetched from there for strangers',
+  ),
 })
 
 type CommonVariables = ReturnType<typeof commonVariables>
@@ -179,4 +185,5 @@ const commonOf = (values: Values<CommonVariables>, chains: CommonConfig['chains'
   rateLimit: { perSecond: values.RATE_LIMIT_PER_SECOND, burst: values.RATE_LIMIT_BURST },
   limits: limitsOf(values),
   allowPrivateHosts: values.ALLOW_PRIVATE_HOSTS,
+  fetchDeny: values.FETCH_DENY ?? [],
 })

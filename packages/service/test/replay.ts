@@ -172,7 +172,7 @@ export function fold(chain: number, events: ChainEvent[]): World {
       case 'ReviewPublished': {
         const { args } = event
         world.reviews.push({
-          chain_id,
+          ...position,
           review_id: args.reviewId,
           agent_id: args.agentId,
           merchant_id: args.merchantId,
@@ -197,7 +197,7 @@ export function fold(chain: number, events: ChainEvent[]): World {
       case 'EscrowDeposited': {
         const { args } = event
         world.escrows.push({
-          chain_id,
+          ...position,
           contract,
           escrow_id: args.escrowId,
           reviewer_agent_id: args.reviewerAgentId,

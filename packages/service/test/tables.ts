@@ -102,7 +102,14 @@ async function numberDifferences(sql: Sql, chainId: number, world: World): Promi
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
   )
   const expected = world.reviews.map(
-    ({ content_hash: _hash, published_at: _published, edited_at: _edited, ...row }) => row,
+    ({
+      content_hash: _hash,
+      published_at: _published,
+      edited_at: _edited,
+      block_number: _block,
+      log_index: _log,
+      ...row
+    }) => row,
   )
   return differences('chain.reviews joined to market.reviews', expected, actual)
 }

@@ -54,6 +54,8 @@ export interface Product {
 /** Without the internal id; with the hash and the owner at publication. */
 export interface Review {
   chain_id: bigint
+  block_number: bigint
+  log_index: number
   review_id: bigint
   agent_id: bigint
   merchant_id: bigint
@@ -79,6 +81,8 @@ export interface ReviewEdit {
 
 export interface Escrow {
   chain_id: bigint
+  block_number: bigint
+  log_index: number
   contract: Hex
   escrow_id: bigint
   reviewer_agent_id: bigint

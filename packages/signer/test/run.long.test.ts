@@ -1,5 +1,6 @@
 // The runner beside the whole marketplace: what owners queue, it buys once.
-import { rm } from 'node:fs/promises'
+import { glob, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { mintUsdc } from '@referrer/contracts/local'
 import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -68,6 +69,24 @@ async function once(args: string[] = [], env: Record<string, string> = {}): Prom
   return [code, runner.said()]
 }
 
+/** What this machine has refused, it has refused for longer than a payment of another one could be under way. */
+async function wait(folder = stateDir): Promise<void> {
+  for await (const file of glob('intents/*/*.refused.json', { cwd: folder })) {
+    await writeFile(join(folder, file), JSON.stringify({ since: 0 }))
+  }
+}
+
+/** The same, for what is refused: it is skipped by a later pass. */
+async function onceAndLater(env: Record<string, string> = {}): Promise<[number | null, string]> {
+  const [code, said] = await once([], env)
+  expect([code, said]).toEqual([
+    1,
+    expect.stringContaining('… is refused, and skipped if it still is in 2 minutes'),
+  ])
+  await wait()
+  return once([], env)
+}
+
 let keys = 0
 const queue = (change: object = {}) => {
   keys += 1
@@ -108,9 +127,11 @@ describe('a pass', () => {
     const last = await queue({ max_amount: Number(PRICE) })
     expect(
       await bought(async () => {
-        const [code, said] = await once()
-        expect([code, said]).toEqual([0, expect.any(String)])
-        const steps = said
+        const [code, earlier] = await once()
+        await wait()
+        const [then, later] = await once()
+        expect([code, then]).toEqual([1, 0])
+        const steps = `${earlier}\n${later}`
           .split('\n')
           .map((line) => /^\d\d:\d\d:\d\d intent (\w{8}) (.+)$/.exec(line)?.slice(1))
         expect(steps.filter(Boolean)).toEqual([
@@ -121,10 +142,14 @@ describe('a pass', () => {
           [first.slice(0, 8), 'marked executed'],
           [
             dear.slice(0, 8),
-            expect.stringMatching(/… skipped: live price 1000000 exceeds max_amount 999999;/),
+            expect.stringMatching(/… is refused, .*: live price 1000000 exceeds max_amount 999999;/),
           ],
           [last.slice(0, 8), expect.stringContaining('… paid 1.00 USDC')],
           [last.slice(0, 8), 'marked executed'],
+          [
+            dear.slice(0, 8),
+            expect.stringMatching(/… skipped: live price 1000000 exceeds max_amount 999999;/),
+          ],
         ])
       }),
     ).toEqual([2, 2n * PRICE])
@@ -152,7 +177,7 @@ describe('a pass', () => {
     ]
     await limit({ total_cap_usdc: 1_000_000_000 - remaining_budget + Number(PRICE) })
     const [first, second] = [await queue(), await queue()]
-    expect(await bought(async () => expect((await once())[0]).toBe(0))).toEqual([1, PRICE])
+    expect(await bought(async () => expect((await onceAndLater())[0]).toBe(0))).toEqual([1, PRICE])
     expect(await status(first)).toBe('executed')
     expect(await its.statusOf(agentId, second)).toMatchObject({
       status: 'skipped',
@@ -172,7 +197,7 @@ describe('a pass', () => {
   ])('skips what is over %s, and says who can raise it', async (_, caps, env, reason) => {
     await limit(caps)
     const intentId = await queue()
-    expect(await bought(async () => expect((await once([], env))[0]).toBe(0))).toEqual([0, 0n])
+    expect(await bought(async () => expect((await onceAndLater(env))[0]).toBe(0))).toEqual([0, 0n])
     expect(await its.statusOf(agentId, intentId)).toMatchObject({
       status: 'skipped',
       reason: expect.stringContaining(reason),
@@ -183,7 +208,7 @@ describe('a pass', () => {
     const [forged, odd] = [await queue({ ref_link: `${place.refLink.slice(0, -4)}AAAA` }), await queue()]
     await place.m
       .sql`UPDATE market.intents SET payload = '{"ref_link":"x","not_before":1}' WHERE intent_id = ${odd}`
-    expect(await bought(async () => expect((await once())[0]).toBe(0))).toEqual([0, 0n])
+    expect(await bought(async () => expect((await onceAndLater())[0]).toBe(0))).toEqual([0, 0n])
     expect(await its.statusOf(agentId, forged)).toMatchObject({
       status: 'skipped',
       reason: expect.stringContaining('the ref link does not hold'),
@@ -285,6 +310,23 @@ describe('two runners buy an intent once', () => {
       }),
     ).toEqual([1, PRICE])
     expect([waiting.length, nonces.size]).toEqual([2, 1])
+    expect(await status(intentId)).toBe('executed')
+  })
+
+  it('and one that may not buy it does not skip it while another one pays', async () => {
+    const intentId = await queue()
+    const other = { SIGNER_STATE_DIR: newMachine(), MAX_PER_PURCHASE: '1' }
+    place.before = async ({ headers }) => {
+      if (!headers['payment-signature']) return
+      place.before = undefined
+      expect(await once([], other)).toEqual([
+        1,
+        expect.stringContaining('another machine may be paying for it'),
+      ])
+      expect(await status(intentId)).toBe('pending')
+    }
+    expect(await bought(async () => expect((await once())[0]).toBe(0))).toEqual([1, PRICE])
+    expect(place.before).toBeUndefined()
     expect(await status(intentId)).toBe('executed')
   })
 

@@ -13,11 +13,13 @@ const FOUND = new URL('./found.json', import.meta.url)
 const RETURNS = new URL('../../../docs/images/attacks.svg', import.meta.url)
 const PICTURE = new URL('../../../docs/images/collusion.svg', import.meta.url)
 
-const HELP = `sim:collusion: what a ring of k owners who act as one can gain at most
+const HELP = `sim:collusion: what a ring of k owners who act as one gains by the attacks that are tried here
 
 Each attack is carried out in a market in memory that keeps the service's rules and uses its arithmetic. Beside the k owners a ring has a
 wallet that is lifted (the star) and one that sells. Ranks are of repeat products, on the day of the attack: half of the evidence is gone
-180 days later. Votes cost nothing but the purchase that they come with; gas is given as a count of transactions.
+180 days later. Votes cost nothing but the purchase that they come with; gas is given as a count of transactions. What is bought at shops of
+others is worth nothing to the ring, the ring's shops have no honest customers, and a rank brings its multiplier only: where that is not so,
+attacks pay (docs/ranks.md, "What is not stopped").
 
   --search         search for the best strategy only, with and without verified shops
   --full <units>   commission, in base units, from which on a purchase counts in full (RANK_FULL_COMMISSION, default ${THE_RULES.full})

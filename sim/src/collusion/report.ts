@@ -84,6 +84,8 @@ export function searchReport(
 shops without commission, all on one day or day by day, sleep, fresh wallets, bought agents. Volume is what the stars sell to strangers, as
 commission in USDC at rank 1. A cell says what the attack that comes closest to paying, or brings most, brings for each USDC it costs.
 
+What it assumes, and where that is not so, is in docs/ranks.md: then attacks pay.
+
 Ten honest shops are verified: at most ${worstOf(standings).toFixed(3)}
 
 ${ratioTable(standings)}

@@ -154,5 +154,6 @@ export function detectionOf(world: World): string {
       })),
     ),
     `\n${rings.length} suspected rings; precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)} of agents; ${wrong} honest agents among them (${near.found} of the ${near.agents} who spent a quarter or more at shops that are not verified)`,
+    'Rings that buy like everybody are not simulated, and are not found',
   ].join('\n')
 }

@@ -13,7 +13,8 @@ const HELP = `sim:year: years of the market, with honest and colluding reviewers
 ${FULL_SCALE.agents} agents, ${FULL_SCALE.products} products, ${FULL_SCALE.purchases} purchases, in memory, by the service's rules and with its arithmetic. Nine of ten agents are honest: they
 buy what well-ranked authors praise, vote for reviews that proved right, and say what they found. Some of them begin in the middle of the year,
 some buy at one shop only. The others are in rings of several sizes: loud ones praise bad products and give bad ratings to good ones, quiet ones
-lie about nothing but their own products, which they sell only to themselves. Four of five honest shops are verified.
+lie about nothing but their own products, which they sell only to themselves. Four of five honest shops are verified. Rings that buy like
+everybody and only vote for each other are not simulated: they stand above the honest (docs/ranks.md, "What is not stopped").
 
 Without --seed it simulates ${SEEDS} years of both kinds, each with standings and, for comparison, as if no shop were verified.
 It takes a quarter of an hour on two cores.

@@ -51,6 +51,7 @@ export function summaryOf(world: World): string {
       ({ type, aboveBest, pairs }) =>
         `${type}: ${percent(aboveBest)} of the honest are above the best who colludes; in ${percent(pairs)} of all pairs the honest one is above`,
     ),
+    'Rings that buy like everybody and only vote for each other are not simulated; they do far better (docs/ranks.md)',
     '\nBy ring\n',
     table(
       world.rings.map(({ members }) => ({

@@ -11,11 +11,11 @@ const font = {
   defaultFontFamily: 'DejaVu Sans',
 }
 
-parentPort?.on('message', ({ id, svg }: { id: number; svg: string }) => {
+parentPort?.on('message', (svg: string) => {
   try {
     const png = new Resvg(svg, { font, logLevel: 'off' }).render().asPng()
-    parentPort?.postMessage({ id, png })
+    parentPort?.postMessage({ png })
   } catch (error) {
-    parentPort?.postMessage({ id, problem: String(error) })
+    parentPort?.postMessage({ problem: String(error) })
   }
 })

@@ -1,75 +1,93 @@
 import { Worker } from 'node:worker_threads'
 
 export interface Painter {
-  /** A PNG of SVG text. Throws `PainterBusy` while too many wait. */
+  /** A PNG of SVG text. Throws `PainterBusy` while too many wait, and when this picture took too long. */
   paint(svg: string): Promise<Buffer>
   close(): Promise<void>
+}
+
+export interface PainterOptions {
+  mostWaiting: number
+  /** How long one picture may take, without its wait for others. */
+  timeoutMs?: number
+  /** The file that paints. */
+  thread?: URL
 }
 
 export class PainterBusy extends Error {
   override readonly name = 'PainterBusy'
 }
 
-const PAINT_TIMEOUT_MS = 10_000
-
 interface Job {
+  svg: string
   resolve(png: Buffer): void
   reject(error: Error): void
 }
-type Message = { id: number; png: Uint8Array } | { id: number; problem: string }
+type Answer = { png: Uint8Array } | { problem: string }
 
-/** Paints in a thread that is started with the first picture, so that nobody else waits while it paints. */
-export function openPainter({ mostWaiting }: { mostWaiting: number }): Painter {
-  const jobs = new Map<number, Job>()
+/** Paints in a thread that is started with the first picture, so that nobody else waits while it paints. The thread has one picture at a time. */
+export function openPainter({
+  mostWaiting,
+  timeoutMs = 10_000,
+  thread = new URL('./paint.ts', import.meta.url),
+}: PainterOptions): Painter {
+  const waiting: Job[] = []
   let worker: Worker | undefined
-  let lastId = 0
+  let painting: { job: Job; timer: NodeJS.Timeout } | undefined
 
-  function started(): Worker {
-    if (worker) return worker
-    const thread = new Worker(new URL('./paint.ts', import.meta.url))
-    thread.unref()
-    thread.on('message', (message: Message) => {
-      const job = jobs.get(message.id)
-      jobs.delete(message.id)
-      if ('png' in message) job?.resolve(Buffer.from(message.png))
-      else job?.reject(new Error(`the picture cannot be painted: ${message.problem}`))
-    })
-    thread.on('error', (error) => end(thread, error))
-    thread.on('exit', () => end(thread, new Error('the painting thread has ended')))
-    worker = thread
-    return thread
+  function next(): void {
+    if (painting) return
+    const job = waiting.shift()
+    if (!job) return
+    worker ??= start()
+    const late = new PainterBusy(`a picture took longer than ${timeoutMs} ms`)
+    painting = { job, timer: setTimeout(() => end(late), timeoutMs) }
+    worker.postMessage(job.svg)
   }
 
-  /** The next picture gets a new thread. */
-  function end(thread: Worker, error: Error): void {
-    if (worker !== thread) return
+  function start(): Worker {
+    const started = new Worker(thread)
+    started.unref()
+    started.on('message', (answer: Answer) => {
+      if (worker !== started) return
+      const job = finished()
+      if ('png' in answer) job?.resolve(Buffer.from(answer.png))
+      else job?.reject(new Error(`the picture cannot be painted: ${answer.problem}`))
+      next()
+    })
+    started.on('error', (error) => worker === started && end(error))
+    started.on('exit', () => worker === started && end(new Error('the painting thread has ended')))
+    return started
+  }
+
+  function finished(): Job | undefined {
+    const job = painting?.job
+    clearTimeout(painting?.timer)
+    painting = undefined
+    return job
+  }
+
+  /** Fails the picture that is being painted, and no other: the next one gets a new thread. */
+  async function end(error: Error): Promise<void> {
+    const ended = worker?.terminate()
     worker = undefined
-    for (const job of jobs.values()) job.reject(error)
-    jobs.clear()
+    finished()?.reject(error)
+    next()
+    await ended
   }
 
   return {
     paint(svg) {
-      if (jobs.size >= mostWaiting) throw new PainterBusy('too many pictures are asked for at once')
-      const thread = started()
-      const id = ++lastId
-      return new Promise<Buffer>((resolve, reject) => {
-        const timer = setTimeout(() => {
-          end(thread, new Error(`a picture took longer than ${PAINT_TIMEOUT_MS} ms`))
-          void thread.terminate()
-        }, PAINT_TIMEOUT_MS)
-        const settle =
-          <T>(settled: (value: T) => void) =>
-          (value: T) => {
-            clearTimeout(timer)
-            settled(value)
-          }
-        jobs.set(id, { resolve: settle(resolve), reject: settle(reject) })
-        thread.postMessage({ id, svg })
+      if (waiting.length >= mostWaiting) throw new PainterBusy('too many pictures are asked for at once')
+      return new Promise((resolve, reject) => {
+        waiting.push({ svg, resolve, reject })
+        next()
       })
     },
     async close() {
-      await worker?.terminate()
+      const closed = new Error('the painter is closed')
+      for (const job of waiting.splice(0)) job.reject(closed)
+      await end(closed)
     },
   }
 }

@@ -40,7 +40,8 @@ export function currentOrigin(): { requestIds: string[]; traceparents: string[] 
 export function followRequests(app: FastifyInstance, tracing: Tracing): void {
   app.decorateRequest('current', undefined)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
+    // Here, because this is the first thing that is known of every answer.
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
     const span = tracing.isOn ? beginRequest(tracing, request) : undefined
     request.current = { requestId: request.id, span }
     current.run(request.current, done)

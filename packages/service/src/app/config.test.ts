@@ -55,6 +55,7 @@ describe('readConfig', () => {
       receiptApprovals: { ofMerchant: 20, ofAgent: 5, all: 1_000 },
       answerTimeoutMs: 30_000,
       allowPrivateHosts: false,
+      fetchDeny: [],
       reviewSchemas: undefined,
       hasIntents: true,
       webhookKeys: [],

@@ -1,7 +1,7 @@
 import { createRpcPool } from '@referrer/chain'
 import type { Console } from '@referrer/console'
 import type { Database, MigrationSet } from '@referrer/database'
-import { publicLookup, systemLookup } from '@referrer/net'
+import { denying, publicLookup, systemLookup } from '@referrer/net'
 import {
   bringUpToDate,
   closeApp,
@@ -113,7 +113,9 @@ export async function startService(config: Config, overrides: Overrides = {}): P
       limits,
       tracing,
       fetch,
-      lookup: overrides.lookup ?? (config.allowPrivateHosts ? systemLookup : publicLookup()),
+      lookup:
+        overrides.lookup ??
+        denying(config.allowPrivateHosts ? systemLookup : publicLookup(), config.fetchDeny),
       recovery: overrides.recovery ?? (await Recovery.load()),
       chainHealth: overrides.chainHealth ?? (() => chains.chainHealth()),
       senderHealth: overrides.senderHealth ?? (() => chains.senderHealth()),

@@ -50,6 +50,8 @@ beforeAll(async () => {
       PORT: '0',
       LOG_LEVEL: 'silent',
       PUBLIC_URL: BASE_URL,
+      FACILITATOR_URL: 'https://facilitator.test/x402',
+      FAUCET_URL: 'https://faucet.test',
       ATTESTATION_KEYS: JSON.stringify({ 1: [ATTESTATION_SEEDS[1], ATTESTATION_SEEDS[0]] }),
       CHAINS: JSON.stringify(
         m.chains.map(({ chain, market: { addresses } }, at) => ({
@@ -260,6 +262,9 @@ describe('GET /.well-known/referrer-agent.txt', () => {
     const said = leavesOf(json.body).map(String)
     expect(said.length).toBeGreaterThan(30)
     for (const value of said) expect(text).toContain(value)
+    const { facilitatorUrl, faucetUrl } = bare.json
+    expect([facilitatorUrl, faucetUrl]).toEqual(['https://facilitator.test/x402', 'https://faucet.test'])
+    for (const value of leavesOf(bare.json).map(String)) expect(bare.text).toContain(value)
   })
 
   it('has its sections in this order, each with what belongs there [MANI-33, MANI-34]', () => {

@@ -28,7 +28,7 @@ let plain: { product: Product; reviewId: number }
 let discussed: { product: Product; reviewId: number }
 
 beforeAll(async () => {
-  m = await startTestMarket()
+  m = await startTestMarket({ keepsTime: true })
   const { market } = m
   const { reviewer, buyer, stranger } = market.accounts
   owners = { reviewer, buyer, third: stranger }
@@ -258,6 +258,32 @@ describe('the vote that a purchase needs', () => {
     const edited = { ...second, content_json: generic(2, 'On second thoughts') }
     await edit(second.review_id, hashOf(late, edited.content_json))
     expect((await answerOf(edited))[0], 'an edit of a text that was taken').toBe(200)
+  })
+
+  it('is asked for by the order of the chain, whatever its seconds [REV-84, REV-94]', async () => {
+    const { client } = m.market
+    const product = await sell(m, discussed.product.merchantId, 4, ENDPOINT)
+    const { reviewId } = await write(owners.reviewer, agents.reviewer, product)
+    const timestamp = (await client.getBlock()).timestamp + 5n
+    async function inThatSecond<T>(work: () => Promise<T>): Promise<T> {
+      await client.setNextBlockTimestamp({ timestamp })
+      const done = await work()
+      expect((await client.getBlock()).timestamp).toBe(timestamp)
+      return done
+    }
+    const content = generic(2, 'Between two purchases')
+    const review = { owner: owners.third, agentId: agents.third, product, content }
+    const before = await inThatSecond(() => bought({ product, reviewId }))
+    const between = await inThatSecond(() => publish(m.market, review))
+    const after = await inThatSecond(() => bought({ product, reviewId }))
+    const first = await inThatSecond(() => reviewOf(before, generic(3, 'Bought before')))
+    const second = await inThatSecond(() => reviewOf(after, generic(3, 'Bought after')))
+    await m.indexed()
+    const internalId = await registered(m, between, content)
+    expect((await answerOf(first))[0]).toBe(200)
+    expect((await answerOf(second))[0]).toBe(409)
+    await must(cast(after, internalId))
+    expect((await answerOf(second))[0]).toBe(200)
   })
 
   it('is not asked of those who review on an approved proof [REV-84, REV-89]', async () => {

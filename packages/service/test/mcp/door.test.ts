@@ -227,6 +227,7 @@ describe('an answer of a tool', () => {
     })
     expect(answer.headers).toMatchObject({
       'x-request-id': 'trace-7',
+      'x-content-type-options': 'nosniff',
       vary: 'Origin',
       'access-control-allow-origin': 'https://console.test',
       'content-type': 'application/json',

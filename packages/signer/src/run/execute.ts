@@ -15,6 +15,12 @@ import { type Intent, Purchase } from './queue.ts'
 import type { IntentRecord } from './records.ts'
 import type { Runner } from './runner.ts'
 
+/**
+ * A payment that another machine began before this one refused the intent is on the chain after this time, or has expired: it is valid for 65
+ * seconds, and 20 more a reorganisation could bring it back. The rest is for clocks that differ.
+ */
+const PAYABLE_MS = 120_000
+
 /** Returns whether the intent needs no more attention. A lock keeps two runners with the same journal from working on it at once. */
 export async function execute(runner: Runner, intent: Intent): Promise<boolean> {
   const { context, records, output } = runner
@@ -47,6 +53,7 @@ async function buy(runner: Runner, intentId: string, purchase: Purchase): Promis
   const { context, chainId, records, output } = runner
   const name = await productName(runner, purchase)
   const what = `${nameOf(intentId)} buy ${JSON.stringify(name)} up to ${usdc(purchase.max_amount)}`
+  const refusedSince = await records.takeRefusal(intentId)
   // Nobody waits for the answer who could give up, and a purchase under way is finished.
   const { signal } = new AbortController()
   let done: Done
@@ -56,7 +63,15 @@ async function buy(runner: Runner, intentId: string, purchase: Purchase): Promis
     done = { escrowId, transaction, amount: paid.amount, resource: resourceOf(paid.answer) }
   } catch (error) {
     if (error instanceof NotBought && !(await isSigned(runner, purchase))) {
-      return skip(runner, intentId, error.message, what)
+      const now = context.now()
+      // `pay` has looked on the chain: whatever another machine had begun is not there.
+      if (now - (refusedSince ?? now) >= PAYABLE_MS) return skip(runner, intentId, error.message, what)
+      await records.saveRefusal(intentId, refusedSince ?? now)
+      output.sayOnce(
+        intentId,
+        `${what} … is refused, and skipped if it still is in ${PAYABLE_MS / 60_000} minutes, because another machine may be paying for it: ${error.message}`,
+      )
+      return false
     }
     if (!(error instanceof Bought)) {
       output.sayOnce(intentId, `${what} … waits for the next poll: ${explain(error)}`)

@@ -41,17 +41,24 @@ const IntentRecord = z.object({
 })
 export type IntentRecord = z.output<typeof IntentRecord>
 
+/** Since when the passes of this machine refuse an intent, in milliseconds. */
+const Refusal = z.object({ since: z.number() })
+
 export interface Records {
   find(intentId: string): Promise<IntentRecord | undefined>
   listOpen(): Promise<IntentRecord[]>
   /** Resolves once the record is synced to disk. */
   save(record: IntentRecord): Promise<void>
+  /** Since when every pass has refused to buy it; undefined: the last one did not. It counts on only if it is saved again. */
+  takeRefusal(intentId: string): Promise<number | undefined>
+  saveRefusal(intentId: string, since: number): Promise<void>
   /** A name for locks: processes with the same journal share it. */
   stemOf(intentId: string): string
 }
 
 const OPEN = '.open.json'
 const CLOSED = '.json'
+const REFUSED = '.refused.json'
 
 /** Once the intent is marked, only the review changes the record. */
 export const isReviewDue = ({ isMarked, review }: IntentRecord): boolean =>
@@ -76,6 +83,13 @@ export function openRecords(stateDir: string, chainId: number, agentId: string):
         .filter((record) => record !== undefined)
         .toSorted((a, b) => a.boughtAt.localeCompare(b.boughtAt))
     },
+    async takeRefusal(intentId) {
+      const path = pathOf(intentId) + REFUSED
+      const refusal = await readRecord(path, Refusal)
+      await rm(path, { force: true })
+      return refusal?.since
+    },
+    saveRefusal: (intentId, since) => saveRecord(stateDir, pathOf(intentId) + REFUSED, { since }),
     async save(record) {
       const path = pathOf(record.intentId)
       const isOpen = !record.isMarked || isReviewDue(record)

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import { whenBought, whenPublished } from '../../kit/chain-order.ts'
 import type { ProductOfChain } from '../../kit/keys.ts'
 import { BY_ESCROW } from '../../market/escrows/buyer-review.ts'
 import { searchedWords } from './searches.ts'
@@ -117,14 +118,14 @@ async function told(tx: Transaction, chainId: number, ids: readonly bigint[]): P
     FROM market.reviews AS m
     -- LATERAL … LIMIT 1 forces an index lookup per row; with plain joins the planner may scan whole tables.
     CROSS JOIN LATERAL (
-      SELECT published_at, review_id FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c
+      SELECT published_at, block_number, log_index, review_id FROM chain.reviews WHERE internal_id = m.internal_id LIMIT 1) AS c
     CROSS JOIN LATERAL (
       -- OFFSET 0 keeps the planner to the index by number, of which each contract has one purchase.
       SELECT contract, payer, nonce FROM (
         SELECT * FROM chain.escrows AS e WHERE e.chain_id = m.chain_id AND e.escrow_id = m.proof_id OFFSET 0) AS e
       WHERE e.buyer_agent_id = m.agent_id AND (e.merchant_id, e.product_id) = (m.merchant_id, m.product_id)
-        AND e.deposited_at <= c.published_at AND coalesce(e.buyer_owner, e.payer) = m.author_owner
-      ORDER BY e.deposited_at DESC, e.contract LIMIT 1) AS e
+        AND ${whenBought(tx)} <= ${whenPublished(tx)} AND coalesce(e.buyer_owner, e.payer) = m.author_owner
+      ORDER BY ${whenBought(tx)} DESC LIMIT 1) AS e
     WHERE m.chain_id = ${chainId} AND m.internal_id = ANY(${[...ids]}::bigint[]) AND m.proof_kind = ${BY_ESCROW}
       AND m.opinion_size IS NOT NULL AND m.content IS NOT NULL
       -- Most reviews do not say it, and need not be read.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Queryable, Transaction } from '@referrer/database'
+import { whenBought } from '../../kit/chain-order.ts'
 import type { Context } from '../../kit/context.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
 import { BY_ESCROW, buyerReview } from '../../market/escrows/buyer-review.ts'
@@ -228,7 +229,7 @@ export function purchasesOfOwners(
     JOIN chain.identities AS i ON i.chain_id = e.chain_id AND i.agent_id = e.buyer_agent_id
     WHERE e.chain_id = ANY(${[...chainIds]}::bigint[]) AND e.escrow_id = ${escrowId}
       AND i.owner = ANY(${[...owners]}::bytea[])
-    ORDER BY e.deposited_at DESC`
+    ORDER BY ${whenBought(sql)} DESC`
 }
 
 /** Since when the longest due notice of these chains waits; undefined: none is due. */

@@ -2,6 +2,7 @@
 import { enqueueTransaction } from '@referrer/chain'
 import type { Queryable, Transaction } from '@referrer/database'
 import type { Address } from 'viem'
+import { whenPublished } from '../../kit/chain-order.ts'
 import type { Chain } from '../../kit/context.ts'
 import { hex } from '../../kit/json-values.ts'
 import { bytesOf } from '../../machinery/db/bytes.ts'
@@ -33,7 +34,7 @@ export async function lockDecisions(tx: Transaction, chainId: number): Promise<v
 export const undecided = (sql: Queryable, chainId: number) => sql`
   e.contract, e.escrow_id, e.payer, e.nonce, e.merchant_id, e.product_id, e.review_id, e.reviewer_agent_id, e.buyer_agent_id,
   e.held_back, e.cashback, e.window_end, coalesce(last.attempt, 0) AS attempts,
-  (SELECT m.internal_id FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL ORDER BY c.published_at LIMIT 1) AS buyer_review,
+  (SELECT m.internal_id FROM ${buyerReview(sql, chainId)} AND m.content IS NOT NULL ORDER BY ${whenPublished(sql)} LIMIT 1) AS buyer_review,
   coalesce((
     SELECT ${isPledged(sql)} FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
     WHERE c.chain_id = ${chainId} AND c.review_id = e.review_id), false) AS is_pledged`

@@ -1,5 +1,6 @@
 // Reads the oracle's findings and decisions, with everything they are based on.
 import type { Queryable } from '@referrer/database'
+import { whenBought } from '../../kit/chain-order.ts'
 import { skippedFor } from '../../market/escrows/skipped.ts'
 
 export type ReviewFound = {
@@ -83,8 +84,8 @@ export async function decisionsOf(
   limit: number,
 ): Promise<DecisionRow[] | undefined> {
   const [escrow] = await sql<{ payer: Buffer; nonce: Buffer; contract: Buffer }[]>`
-    SELECT payer, nonce, contract FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${escrowId}
-    ORDER BY deposited_at DESC LIMIT 1`
+    SELECT payer, nonce, contract FROM chain.escrows AS e WHERE chain_id = ${chainId} AND escrow_id = ${escrowId}
+    ORDER BY ${whenBought(sql)} DESC LIMIT 1`
   if (!escrow) return undefined
   return sql<DecisionRow[]>`
     SELECT d.kind, d.attempt, d.contradicted, d.cashback_earned, d.inputs, d.decided_at, i.state, i.reason, ${skippedFor(sql)} AS skipped_for,

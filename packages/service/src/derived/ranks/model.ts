@@ -28,7 +28,17 @@ type Escrow = {
   price: bigint
   commission: bigint
   deposited_at: Date
+  block_number: bigint
+  log_index: number
 }
+
+type Placed = { block_number: bigint; log_index: number }
+
+/** Whether the first came before the second, or with it. */
+const isBefore = (first: Placed, at: Date, second: Placed, then: Date) =>
+  (at.getTime() - then.getTime() ||
+    compare(first.block_number, second.block_number) ||
+    first.log_index - second.log_index) <= 0
 
 /** All rows of a chain. */
 export async function readRecords(sql: Sql, chainId: number) {
@@ -45,13 +55,19 @@ export async function readRecords(sql: Sql, chainId: number) {
       proof_kind: number
       proof_id: Id
       published_at: Date
+      block_number: bigint
+      log_index: number
     }>('chain.reviews'),
     products: await of<{ merchant_id: Id; product_id: Buffer; product_type: number }>('chain.products'),
     identities: await of<{ agent_id: Id; owner: Buffer }>('chain.identities'),
     agents: await of<{ agent_id: Id; flagged: boolean }>('market.agents'),
-    owners: await of<{ block_number: bigint; agent_id: Id; to_owner: Buffer; changed_at: Date }>(
-      'chain.ownership_changes',
-    ),
+    owners: await of<{
+      block_number: bigint
+      log_index: number
+      agent_id: Id
+      to_owner: Buffer
+      changed_at: Date
+    }>('chain.ownership_changes'),
     escrows: await of<Escrow>('chain.escrows'),
     counted: await of<{ nonce: Buffer; commission_bps: number }>('market.counted_purchases'),
     passes: await of<{ pass: bigint; verified: number }>('market.standing_passes'),
@@ -188,10 +204,10 @@ export function moneyBy(records: Records, day: number, full: number): Money {
     onChain.some(({ internal_id }) => internal_id === row.internal_id)
   const isFlagged = (agent: Id | null) => agents.some((row) => row.agent_id === agent && row.flagged)
   const faded = (amount: number, at: Date) => amount * 0.5 ** ((day - dayOfDate(at)) / 180)
-  const ownerAt = (agent: Id, at: Date) => {
+  const ownerAt = (agent: Id, escrow: Escrow) => {
     const [then] = owners
-      .filter((row) => row.agent_id === agent && row.changed_at <= at)
-      .sort((a, b) => compare(b.block_number, a.block_number))
+      .filter((row) => row.agent_id === agent && isBefore(row, row.changed_at, escrow, escrow.deposited_at))
+      .sort((a, b) => compare(b.block_number, a.block_number) || b.log_index - a.log_index)
     return then?.to_owner ?? identities.find(({ agent_id }) => agent_id === agent)?.owner
   }
   const author = (row: Review, escrow: Escrow, sales: number, parts: number) => {
@@ -199,7 +215,7 @@ export function moneyBy(records: Records, day: number, full: number): Money {
     const part = (amount: number) =>
       parts === 0 ? 0 : faded(Math.floor(amount / parts), escrow.deposited_at)
     const same = { agent: row.agent_id, shop: escrow.merchant_id }
-    const seller = nameOf(ownerAt(row.agent_id, escrow.deposited_at))
+    const seller = nameOf(ownerAt(row.agent_id, escrow))
     money.authors.push({
       ...same,
       owner: seller,
@@ -220,7 +236,7 @@ export function moneyBy(records: Records, day: number, full: number): Money {
     const at = escrow.deposited_at
     const net = Number(escrow.price - escrow.commission)
     const owner = nameOf(escrow.buyer_owner ?? escrow.payer)
-    const shopOwner = ownerAt(escrow.merchant_id, at)
+    const shopOwner = ownerAt(escrow.merchant_id, escrow)
     const isOwn = [owner, nameOf(escrow.payer)].includes(nameOf(shopOwner))
     const amount = Math.min(net, 30 * full)
     if (!isOwn && amount > 0) money.spent.push({ owner, shop: escrow.merchant_id, amount: faded(amount, at) })
@@ -235,7 +251,7 @@ export function moneyBy(records: Records, day: number, full: number): Money {
           row.proof_id === escrow.escrow_id &&
           row.agent_id === escrow.buyer_agent_id &&
           productOf(row) === productOf(escrow) &&
-          row.published_at >= at &&
+          isBefore(escrow, at, row, row.published_at) &&
           isPublished(recordOf(row.internal_id)),
       )
       .sort((a, b) => compare(a.review_id, b.review_id))

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import { whenBought, whenPublished, whenTransferred } from '../../kit/chain-order.ts'
 import { writeOldAgreement } from '../../market/reviews/opinions.ts'
 import { ballotsLookedAt, type Payment, voteHolds } from './evidence-store.ts'
 import {
@@ -89,7 +90,7 @@ type Now = PurchaseNow & {
 const ownerAtPurchase = (sql: Queryable, agent: ReturnType<Queryable>) => sql`
   coalesce(
     (SELECT o.to_owner FROM chain.ownership_changes AS o
-     WHERE o.chain_id = e.chain_id AND o.agent_id = ${agent} AND o.changed_at <= e.deposited_at
+     WHERE o.chain_id = e.chain_id AND o.agent_id = ${agent} AND ${whenTransferred(sql)} <= ${whenBought(sql)}
      ORDER BY o.block_number DESC, o.log_index DESC LIMIT 1),
     (SELECT i.owner FROM chain.identities AS i WHERE i.chain_id = e.chain_id AND i.agent_id = ${agent}))`
 
@@ -120,7 +121,7 @@ async function purchasesNow(sql: Queryable, chainId: number, payments: readonly 
       SELECT m.internal_id, m.opinion_agrees, m.opinion_size
       FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id) JOIN market.ranked_reviews AS r USING (internal_id)
       WHERE c.chain_id = e.chain_id AND c.proof_kind = 2 AND c.proof_id = e.escrow_id AND c.agent_id = e.buyer_agent_id
-        AND (c.merchant_id, c.product_id) = (e.merchant_id, e.product_id) AND c.published_at >= e.deposited_at
+        AND (c.merchant_id, c.product_id) = (e.merchant_id, e.product_id) AND ${whenPublished(sql)} >= ${whenBought(sql)}
         AND NOT EXISTS (
           SELECT FROM market.agents AS a WHERE (a.chain_id, a.agent_id) = (c.chain_id, c.agent_id) AND a.flagged)
       ORDER BY c.review_id LIMIT 1) AS said ON true`

@@ -161,8 +161,10 @@ export function createHistory(
       await onChain(
         (tx) => tx`
           INSERT INTO chain.reviews
-            (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at)
-          SELECT chain_id, ${reviewId}, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, ${at()}
+            (chain_id, review_id, internal_id, agent_id, merchant_id, product_id, content_hash, proof_kind, proof_id, published_at,
+            block_number)
+          SELECT chain_id, ${reviewId}, internal_id, agent_id, merchant_id, product_id, published_hash, proof_kind, proof_id, ${at()},
+            ${++numbers}
           FROM market.reviews WHERE internal_id = ${internalId}`,
       )
     },
@@ -221,10 +223,10 @@ export function createHistory(
       await onChain(
         (tx) => tx`
           INSERT INTO chain.escrows (chain_id, contract, escrow_id, reviewer_agent_id, buyer_agent_id, buyer_owner, payer, nonce, merchant_id,
-            product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, transaction_hash)
+            product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, block_number, transaction_hash)
           VALUES (${chainId}, ${account(1)}, ${made.escrowId}, ${made.reviewer}, ${buyerAgentId}, ${made.owner}, ${account(purchase)},
             ${bytes32(purchase)}, ${merchantId}, ${bytes32(number)}, ${made.reviewId}, ${price}, ${commission}, ${commission / 10n},
-            ${(commission * 4n) / 10n}, ${commission / 10n}, ${at()}, ${at()}, ${bytes32(purchase)})`,
+            ${(commission * 4n) / 10n}, ${commission / 10n}, ${at()}, ${at()}, ${++numbers}, ${bytes32(purchase)})`,
       )
     },
 

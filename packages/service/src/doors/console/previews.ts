@@ -23,9 +23,9 @@ export function previewRoutes(
   app: FastifyInstance,
   { clock, limits }: Pick<Context, 'clock' | 'limits'>,
   askFor: (ip: string) => typeof fetch,
+  painter = openPainter({ mostWaiting: MOST_WAITING }),
 ): void {
   const limiter = limits.limiter('previews', PICTURES_OF_CLIENT)
-  const painter = openPainter({ mostWaiting: MOST_WAITING })
   app.addHook('onClose', () => painter.close())
 
   /** Undefined: there is no such subject. */
@@ -60,7 +60,7 @@ export function previewRoutes(
       return reply.type('image/png').send(png)
     } catch (error) {
       if (!(error instanceof PainterBusy)) throw error
-      return reply.code(503).header('retry-after', 1).send({ error: 'too many pictures at once' })
+      return reply.code(503).header('retry-after', 1).send({ error: 'the picture cannot be made now' })
     }
   })
 }

@@ -133,6 +133,12 @@ describe('the app', () => {
     expect(logged.filter((line) => JSON.parse(line).reqId === 'trace-1')).toHaveLength(1)
   })
 
+  it('tells browsers to believe the content type of every answer, errors too', async () => {
+    const { get } = await listen()
+    for (const path of ['/healthz', '/v1/nothing', '/mcp', '/v1/review?merchant_id=x'])
+      expect((await get(path)).headers.get('x-content-type-options'), path).toBe('nosniff')
+  })
+
   it('has a line for each tool that was called, but for those that only read', async () => {
     const { get, logged } = await listen()
     const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }

@@ -1,5 +1,6 @@
 // Marks untrusted text for models, against prompt injection. A separate field of the answer names the fields with text of strangers. It
-// stands beside that text, not around it, so that no text can close or forge the mark.
+// stands beside that text, not around it, so that no text can close or forge the mark. Single words of strangers are not marked: those by which
+// `explain` of discover_products says how it read a question.
 import type { Json } from '@referrer/process/openapi'
 
 export const UNTRUSTED = 'untrusted_text'

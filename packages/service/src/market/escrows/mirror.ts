@@ -34,6 +34,8 @@ const escrows: Table = {
     cashback: 'numeric',
     window_end: 'time',
     deposited_at: 'time',
+    block_number: 'bigint',
+    log_index: 'integer',
     transaction_hash: 'bytea',
     bound_by: 'bytea',
     bound_at: 'time',
@@ -108,6 +110,7 @@ export async function applyEscrowEvents(
             cashback: args.cashback,
             window_end: args.windowEnd,
             deposited_at: at,
+            ...position,
             transaction_hash: event.transactionHash,
           },
         )

@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { whenBought } from '../../kit/chain-order.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { buyerReview } from './buyer-review.ts'
 import { isPledged } from './pledged.ts'
@@ -23,6 +24,8 @@ export type EscrowRow = {
   cashback: bigint
   window_end: Date
   deposited_at: Date
+  block_number: bigint
+  log_index: number
   bound_at: Date | null
   cashback_released_at: Date | null
   settled_at: Date | null
@@ -62,7 +65,7 @@ export type TermsRow = Pick<
 
 export const escrowColumns = (sql: Queryable) => sql`
   contract, escrow_id, reviewer_agent_id, buyer_agent_id, payer, nonce, merchant_id, product_id, review_id, price, commission, fee,
-  held_back, cashback, window_end, deposited_at, bound_at, cashback_released_at, settled_at, fallback_used,
+  held_back, cashback, window_end, deposited_at, block_number, log_index, bound_at, cashback_released_at, settled_at, fallback_used,
   held_back_to_reviewer, held_back_to_treasury, cashback_to_buyer, cashback_to_reviewer`
 
 /** The escrows of an agent, as reviewer, buyer or both, newest first. */
@@ -128,9 +131,9 @@ async function findNewest(
 ): Promise<EscrowRow | undefined> {
   const [row] = await sql<EscrowRow[]>`
     WITH found AS (
-      SELECT ${escrowColumns(sql)} FROM chain.escrows
+      SELECT ${escrowColumns(sql)} FROM chain.escrows AS e
       WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} AND ${condition}
-      ORDER BY deposited_at DESC LIMIT 1
+      ORDER BY ${whenBought(sql)} DESC LIMIT 1
     )
     SELECT e.*, ${relatedColumns(sql)} FROM found AS e ${relatedJoins(sql, chainId)}`
   return row
@@ -152,6 +155,6 @@ export async function findTerms(
   const [row] = await sql<TermsRow[]>`
     SELECT contract, escrow_id, payer, nonce, merchant_id, product_id, review_id, reviewer_agent_id, buyer_agent_id, held_back, cashback,
       window_end
-    FROM chain.escrows WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC LIMIT 1`
+    FROM chain.escrows AS e WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY ${whenBought(sql)} DESC LIMIT 1`
   return row
 }

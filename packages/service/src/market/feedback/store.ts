@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { whenBought, whenPublished } from '../../kit/chain-order.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { BY_ESCROW } from '../escrows/buyer-review.ts'
 
@@ -76,7 +77,8 @@ export function findPurchaseReviews(
       SELECT payer, contract, transaction_hash FROM chain.escrows AS e
       WHERE e.chain_id = c.chain_id AND e.escrow_id = c.proof_id AND e.buyer_agent_id = c.agent_id
         AND e.merchant_id = c.merchant_id AND e.product_id = c.product_id
-      ORDER BY e.deposited_at LIMIT 1) AS e
+        AND ${whenBought(sql)} <= ${whenPublished(sql)}
+      ORDER BY ${whenBought(sql)} DESC LIMIT 1) AS e
     WHERE c.chain_id = ${chainId} AND c.review_id = ANY(${[...reviewIds]}::bigint[]) AND c.proof_kind = ${BY_ESCROW}
       AND m.content IS NOT NULL AND m.author_owner IS NOT NULL`
 }

@@ -1,8 +1,22 @@
 import type { Manifest, ManifestChain } from './manifest.ts'
 
-/** The manifest as plain text. Each chain is one line of `name=value` pairs; lists are separated by commas. */
+/**
+ * The manifest as plain text. Each chain is one line of `name=value` pairs; lists are separated by commas. What has no section of its own stands
+ * under Docs, so that nothing is left out.
+ */
 export function manifestText(manifest: Manifest): string {
-  const { attribution, nativeIntegration, chains, mcp, docs } = manifest
+  const { protocol, version, description, attestationPubKey: _ofChains, ...parts } = manifest
+  const {
+    attribution,
+    nativeIntegration,
+    chains,
+    mcp,
+    skill,
+    identityRegistration,
+    docs,
+    setupUrl,
+    ...others
+  } = parts
   const sections: [title: string, lines: string[]][] = [
     [
       'Attribution',
@@ -26,12 +40,12 @@ export function manifestText(manifest: Manifest): string {
           `- ${name} (${transport}${url ? `, ${url}` : ''}): ${description} Install: ${install}`,
       ),
     ],
-    ['Skill', [manifest.skill]],
-    ['Identity registration', [manifest.identityRegistration]],
-    ['Docs', Object.entries(docs).map(([name, url]) => `- ${name}: ${url}`)],
-    ['Setup URL', [manifest.setupUrl]],
+    ['Skill', [skill]],
+    ['Identity registration', [identityRegistration]],
+    ['Docs', Object.entries({ ...docs, ...others }).map(([name, url]) => `- ${name}: ${url}`)],
+    ['Setup URL', [setupUrl]],
   ]
-  const head = [`# ${manifest.protocol}, version ${manifest.version}`, '', manifest.description]
+  const head = [`# ${protocol}, version ${version}`, '', description]
   return `${[head, ...sections.map(([title, lines]) => [`## ${title}`, '', ...lines])].map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 

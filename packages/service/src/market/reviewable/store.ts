@@ -72,7 +72,7 @@ export async function countProductsToReview(
 /** The newest purchase of each product, by a loose index scan: one index lookup per product, however often it was bought. */
 function purchasesToReview(sql: Queryable, chainId: number, agentId: bigint) {
   const newest = sql`
-    SELECT merchant_id, product_id, escrow_id, deposited_at, buyer_agent_id FROM chain.escrows AS e
+    SELECT merchant_id, product_id, escrow_id, deposited_at, block_number, log_index, buyer_agent_id FROM chain.escrows AS e
     WHERE e.chain_id = ${chainId} AND e.buyer_agent_id = ${agentId}`
   const order = sql`ORDER BY e.merchant_id, e.product_id, e.deposited_at DESC, e.escrow_id DESC LIMIT 1`
   return sql`

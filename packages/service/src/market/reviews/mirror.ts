@@ -26,6 +26,8 @@ const reviews: Table = {
     proof_kind: 'integer',
     proof_id: 'bigint',
     published_at: 'time',
+    block_number: 'bigint',
+    log_index: 'integer',
     edited_at: 'time',
   },
 }
@@ -53,6 +55,7 @@ export async function applyReviewEvents(
   const edited: Row[] = []
   for (const event of events) {
     const key = { chain_id: chainId, review_id: event.args.reviewId }
+    const position = { block_number: event.blockNumber, log_index: event.logIndex }
     if (event.name === 'ReviewPublished') {
       const { agentId, merchantId, productId, contentHash, proofKind, proofId } = event.args
       rows.create(key, {
@@ -64,14 +67,14 @@ export async function applyReviewEvents(
         proof_kind: proofKind,
         proof_id: proofId,
         published_at: event.timestamp,
+        ...position,
       })
     } else {
       const { previousHash, contentHash, editedAt } = event.args
       rows.change(key, { content_hash: contentHash, edited_at: editedAt })
       edited.push({
         ...key,
-        block_number: event.blockNumber,
-        log_index: event.logIndex,
+        ...position,
         previous_hash: previousHash,
         content_hash: contentHash,
         edited_at: editedAt,

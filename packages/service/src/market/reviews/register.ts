@@ -165,7 +165,7 @@ async function purchaseOf(
     if (escrowId === 0n) return undefined
     throw refused('not found', `review ${reviewId} is not about a purchase, escrow_id must be 0`)
   }
-  const purchases = await findPurchases(sql, chain.config.chainId, escrowId)
+  const purchases = await findPurchases(sql, chain.config.chainId, escrowId, review.internal_id)
   if (purchases.length === 0) {
     throw refused('not found', `purchase for escrow ${escrowId} not found (not yet indexed — retry shortly)`)
   }
@@ -173,13 +173,8 @@ async function purchaseOf(
   if (own.length === 0) {
     throw refused('unauthorized', `escrow ${escrowId} does not belong to agent ${review.agent_id}`)
   }
-  const reviewed = own.find(
-    ({ merchant_id, product_id, deposited_at }) =>
-      merchant_id === review.merchant_id &&
-      product_id.equals(review.product_id) &&
-      deposited_at <= review.published_at,
-  )
-  if (reviewed && escrowId === review.proof_id) return reviewed
+  const reviewed = own.find(({ is_reviewed }) => is_reviewed)
+  if (reviewed) return reviewed
   throw refused('not found', `review ${reviewId} is not about escrow ${escrowId}`)
 }
 

@@ -1,5 +1,7 @@
 import type { Queryable, Transaction } from '@referrer/database'
+import { whenBought } from '../../kit/chain-order.ts'
 import { pageStart } from '../../machinery/db/page-start.ts'
+import { buyerReview } from '../escrows/buyer-review.ts'
 
 /** A review from the service's own table and the indexed chain. It is published when it is on the chain and its text is known. */
 export type ReviewRow = {
@@ -136,7 +138,6 @@ export type RegistrableReview = {
   product_id: Buffer
   proof_kind: number
   proof_id: bigint
-  published_at: Date
   /** Null when the review was never edited. */
   edited_at: Date | null
   /** Hash of the text on the chain (`wanted_hash`) and of the stored text (`known_hash`, null when there is none). */
@@ -154,7 +155,7 @@ export async function findRegistrable(
   reviewId: bigint,
 ): Promise<RegistrableReview | undefined> {
   const [row] = await sql<RegistrableReview[]>`
-    SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.published_at, c.edited_at,
+    SELECT c.internal_id, c.agent_id, c.merchant_id, c.product_id, c.proof_kind, c.proof_id, c.edited_at,
       c.content_hash AS wanted_hash, CASE WHEN m.content IS NOT NULL THEN m.content_hash END AS known_hash,
       ${token(sql)} AS ref_token, coalesce(p.category, '') AS category
     FROM chain.reviews AS c JOIN market.reviews AS m USING (internal_id)
@@ -206,11 +207,23 @@ export type Purchase = {
   price: bigint
   commission: bigint
   deposited_at: Date
+  /** Whether the review is about it. */
+  is_reviewed: boolean
 }
 
-/** The purchases with this escrow id, newest first. Each deployment of the escrow contract counts from 1, so there can be several. */
-export function findPurchases(sql: Queryable, chainId: number, escrowId: bigint): Promise<Purchase[]> {
+/**
+ * The purchases with this escrow id, newest first, and whether a review is about them. Each deployment of the escrow contract counts from 1,
+ * so there can be several.
+ */
+export function findPurchases(
+  sql: Queryable,
+  chainId: number,
+  escrowId: bigint,
+  internalId: bigint,
+): Promise<Purchase[]> {
   return sql<Purchase[]>`
-    SELECT contract, escrow_id, buyer_agent_id, merchant_id, product_id, price, commission, deposited_at FROM chain.escrows
-    WHERE chain_id = ${chainId} AND escrow_id = ${escrowId} ORDER BY deposited_at DESC`
+    SELECT e.contract, e.escrow_id, e.buyer_agent_id, e.merchant_id, e.product_id, e.price, e.commission, e.deposited_at,
+      EXISTS (SELECT FROM ${buyerReview(sql, chainId)} AND c.internal_id = ${internalId}) AS is_reviewed
+    FROM chain.escrows AS e
+    WHERE e.chain_id = ${chainId} AND e.escrow_id = ${escrowId} ORDER BY ${whenBought(sql)} DESC`
 }

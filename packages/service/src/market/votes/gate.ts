@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { whenBought, whenPublished } from '../../kit/chain-order.ts'
 
 /** Unique key of an escrow within its chain. */
 export type EscrowKey = { contract: Buffer; escrow_id: bigint }
@@ -42,7 +43,7 @@ async function needing(
       SELECT FROM chain.reviews AS c
       JOIN chain.identities AS author ON author.chain_id = ${chainId} AND author.agent_id = c.agent_id
       WHERE c.chain_id = ${chainId} AND c.merchant_id = e.merchant_id AND c.product_id = e.product_id
-        AND c.published_at < e.deposited_at
+        AND ${whenPublished(sql)} < ${whenBought(sql)}
         AND author.owner <> coalesce(buyer.owner, e.payer)
         AND author.owner IS DISTINCT FROM reviewer.owner
         -- A scalar subquery, because the planner would turn a join into a scan of the whole table.

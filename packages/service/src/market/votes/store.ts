@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { whenBought } from '../../kit/chain-order.ts'
 
 /** A purchase, with the data for the weight of its buyer's votes. */
 export type VotablePurchase = {
@@ -38,7 +39,7 @@ export function findVotable(sql: Queryable, chainId: number, escrowId: bigint): 
     LEFT JOIN market.agents AS a ON a.chain_id = e.chain_id AND a.agent_id = e.buyer_agent_id
     LEFT JOIN market.review_ranks AS r ON r.chain_id = e.chain_id AND r.agent_id = e.buyer_agent_id
     WHERE e.chain_id = ${chainId} AND e.escrow_id = ${escrowId}
-    ORDER BY e.deposited_at DESC, e.contract`
+    ORDER BY ${whenBought(sql)} DESC`
 }
 
 /** The data that decides whether a review can be voted for. */

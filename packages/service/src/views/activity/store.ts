@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { whenBought } from '../../kit/chain-order.ts'
 import { type PurchaseRow, purchaseColumns } from '../../market/escrows/purchase.ts'
 import { isOnChain } from '../../market/reviews/store.ts'
 import { type FiguresRow, figuresColumns, figuresJoin } from '../reviews.ts'
@@ -11,7 +12,7 @@ export async function findPurchase(
 ): Promise<(PurchaseRow & { contract: Buffer }) | undefined> {
   const [row] = await sql<(PurchaseRow & { contract: Buffer })[]>`
     SELECT e.contract, ${purchaseColumns(sql)} FROM chain.escrows AS e
-    WHERE e.chain_id = ${chainId} AND e.escrow_id = ${escrowId} ORDER BY e.deposited_at DESC LIMIT 1`
+    WHERE e.chain_id = ${chainId} AND e.escrow_id = ${escrowId} ORDER BY ${whenBought(sql)} DESC LIMIT 1`
   return row
 }
 

@@ -16,16 +16,13 @@ export type BuyerReviewRow = {
 export async function findBuyerReview(
   sql: Queryable,
   chainId: number,
-  escrow: Pick<EscrowRow, 'escrow_id' | 'buyer_agent_id' | 'merchant_id' | 'product_id' | 'deposited_at'>,
+  { contract, escrow_id }: Pick<EscrowRow, 'contract' | 'escrow_id'>,
 ): Promise<BuyerReviewRow | undefined> {
   const [row] = await sql<BuyerReviewRow[]>`
-    SELECT review.* FROM (
-      SELECT ${escrow.escrow_id}::bigint AS escrow_id, ${escrow.buyer_agent_id}::bigint AS buyer_agent_id,
-        ${escrow.merchant_id}::bigint AS merchant_id, ${escrow.product_id}::bytea AS product_id,
-        ${escrow.deposited_at}::timestamptz AS deposited_at
-    ) AS e, LATERAL (
+    SELECT review.* FROM chain.escrows AS e, LATERAL (
       SELECT m.internal_id, c.review_id, c.published_at, m.satisfaction_score FROM ${buyerReview(sql, chainId)}
-      ORDER BY c.published_at DESC, c.review_id DESC LIMIT 1) AS review`
+      ORDER BY c.review_id DESC LIMIT 1) AS review
+    WHERE e.chain_id = ${chainId} AND e.escrow_id = ${escrow_id} AND e.contract = ${contract}`
   return row
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '@referrer/database'
+import { whenBought, whenPublished } from '../../kit/chain-order.ts'
 import type { Page } from '../../machinery/db/page.ts'
 import { BY_ESCROW } from '../../market/escrows/buyer-review.ts'
 
@@ -42,8 +43,8 @@ export function buyerReviewsOf(
     LEFT JOIN LATERAL (
       SELECT e.price FROM chain.escrows AS e
       WHERE e.chain_id = c.chain_id AND e.escrow_id = c.proof_id AND e.buyer_agent_id = c.agent_id
-        AND e.deposited_at <= c.published_at
-      ORDER BY e.deposited_at DESC LIMIT 1) AS bought ON true
+        AND ${whenBought(sql)} <= ${whenPublished(sql)}
+      ORDER BY e.deposited_at DESC, e.block_number DESC, e.log_index DESC LIMIT 1) AS bought ON true
     WHERE c.chain_id = ${chainId} AND c.merchant_id = ${merchantId} AND c.product_id = ${productId}
       AND c.proof_kind = ${BY_ESCROW} AND c.internal_id <> ${without} AND m.content IS NOT NULL
     ORDER BY c.published_at DESC, c.review_id DESC LIMIT ${limit}`

@@ -23,7 +23,7 @@ const LIMIT = 20
 export const RingsPage = () => (
   <OperatorPage
     title="Rings"
-    lead="Owners who buy and vote mostly among themselves, at shops that are not verified. It is a suspicion: look, then flag their agents or dismiss it."
+    lead="Owners who buy and vote mostly among themselves, at shops that are not verified. It is a suspicion: look, then flag their agents or dismiss it. Rings that buy where everybody buys are not found."
   >
     <Rings />
   </OperatorPage>
