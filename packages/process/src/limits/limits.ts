@@ -8,8 +8,11 @@ import { createPostgresStore } from './postgres.ts'
 import { createSharedLimiter } from './shared.ts'
 import type { Store } from './store.ts'
 
-/** Takes a token of a client; returns how many seconds it must wait, 0 when it may go on. It never rejects. */
-export type Limiter = (client: string) => number | Promise<number>
+/**
+ * Takes tokens of a client, one unless the request costs more; returns how many seconds it must wait, 0 when it may go on. It never rejects.
+ * What costs more than the whole burst takes the burst.
+ */
+export type Limiter = (client: string, cost?: number) => number | Promise<number>
 
 /** The rate limits of a program. */
 export interface Limits {
@@ -54,7 +57,7 @@ export async function openLimits(
   return {
     limiter(name, rate) {
       const limiter = createSharedLimiter(`referrer ${program} ${name}`, rate, { asking, clock })
-      return (client) => limiter(client.length > LONGEST_NAME ? digest(client) : client)
+      return (client, cost) => limiter(client.length > LONGEST_NAME ? digest(client) : client, cost)
     },
     isUp: () => asking.isUp(),
     close: () => asking.close(),
@@ -71,7 +74,7 @@ async function openRedis(url: Secret, clock: OpenLimits['storeClock']): Promise<
 export const memoryLimits = (clock: () => number): Limits => ({
   limiter(_name, rate) {
     const limiter = createLimiter(rate)
-    return (client) => limiter(client, clock())
+    return (client, cost) => limiter(client, clock(), cost)
   },
   isUp: () => true,
   close: async () => {},

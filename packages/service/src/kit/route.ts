@@ -1,6 +1,7 @@
 // A route is a plain object: its input, who may call it, its answers. The HTTP door serves it and generates the OpenAPI document from it.
 import type { Address } from 'viem'
 import type { z } from 'zod'
+import { type BodyLimits, USUAL_BODY } from './body-limits.ts'
 import type { Config } from './config.ts'
 import type { Chain, Context } from './context.ts'
 
@@ -62,8 +63,11 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   isServed?(config: Config): boolean
   params?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<P>
   query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
-  /** The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. */
-  body?: { schema: z.ZodType<B>; refusal: string }
+  /**
+   * The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. A larger body than `most` is not read, one
+   * with more values not parsed.
+   */
+  body?: { schema: z.ZodType<B>; refusal: string; most?: BodyLimits }
   /**
    * Where a GET reads: from a replica that has what the caller wrote, which may lag behind what others wrote, or from the primary only: for
    * what money, credentials or the decisions of operators depend on.
@@ -121,6 +125,8 @@ export function accessOf({ method, auth, reads }: Route): 'replica' | 'primary' 
 
 /** Whether a route is a read that needs no authentication. */
 export const isPublic = ({ auth, method }: Route): boolean => auth === 'none' && method === 'GET'
+
+export const bodyLimitsOf = ({ body }: Route): BodyLimits => body?.most ?? USUAL_BODY
 
 /** The path in Fastify's notation. */
 export const urlOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1')

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import { clientOf } from '@referrer/net'
+import { valuesIn } from '@referrer/process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { prefersHtml } from '../../kit/accept.ts'
+import { type BodyLimits, tooManyValues } from '../../kit/body-limits.ts'
 import { chainOf } from '../../kit/chain-of.ts'
 import type { Chain, Context } from '../../kit/context.ts'
 import { detailOf, NO_JSON, unknownFieldOf } from '../../kit/detail.ts'
@@ -10,7 +12,16 @@ import { chainId as chainIdField } from '../../kit/fields.ts'
 import { PAGE_HEADERS } from '../../kit/html.ts'
 import { MarketError, RateLimited } from '../../kit/market-error.ts'
 import { countRefusal, kindOf } from '../../kit/refusals.ts'
-import { Answer, accessOf, isPublic, type RefusalStatus, type Route, textOf, urlOf } from '../../kit/route.ts'
+import {
+  Answer,
+  accessOf,
+  bodyLimitsOf,
+  isPublic,
+  type RefusalStatus,
+  type Route,
+  textOf,
+  urlOf,
+} from '../../kit/route.ts'
 import { type Credentials, identify, readCredentials, Unauthenticated } from '../auth/caller.ts'
 import type { Holder } from '../auth/sessions.ts'
 import { reading, writing } from '../reads.ts'
@@ -47,6 +58,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
   app.route({
     method: route.method,
     url: urlOf(route),
+    bodyLimit: bodyLimitsOf(route).bytes,
     config: { isPublic: isPublic(route) },
     onRequest: (request, reply, done) => {
       if (route.headers) reply.headers(route.headers)
@@ -207,21 +219,28 @@ function fields(schema: Route['params'] | Route['query'], given: unknown): unkno
   throw new MarketError('invalid input', text ?? `invalid ${name}`)
 }
 
-function bodyOf({ body }: Route, given: unknown): unknown {
+function bodyOf(route: Route, given: unknown): unknown {
+  const { body } = route
   if (!body) return undefined
   const { schema, refusal } = body as { schema: z.ZodType; refusal: string }
   let json: unknown
   try {
-    json = jsonOf(given)
-  } catch {
-    throw new MarketError('invalid input', refusal, { detail: NO_JSON })
+    json = jsonOf(given, bodyLimitsOf(route))
+  } catch (error) {
+    const detail = error instanceof RangeError ? error.message : NO_JSON
+    throw new MarketError('invalid input', refusal, { detail })
   }
   const result = schema.safeParse(json)
   if (result.success) return result.data
   throw new MarketError('invalid input', refusal, { detail: detailOf(schema, result.error, json) })
 }
 
-const jsonOf = (given: unknown): unknown => JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
+/** Throws a `RangeError` for JSON with too many values, which is not parsed. */
+function jsonOf(given: unknown, most: BodyLimits): unknown {
+  const bytes = Buffer.isBuffer(given) ? given : EMPTY
+  if (valuesIn(bytes) > most.values) throw new RangeError(tooManyValues(most))
+  return JSON.parse(UTF8.decode(bytes))
+}
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -258,12 +277,13 @@ function refuse(
   return reply.code(status).send({ error: text, ...(detail !== undefined && { detail }) })
 }
 
-function detailOfRefusal({ detail }: MarketError, { body }: Route, request: FastifyRequest) {
+function detailOfRefusal({ detail }: MarketError, route: Route, request: FastifyRequest) {
+  const { body } = route
   if (detail !== undefined || !body) return detail
   try {
-    return unknownFieldOf(body.schema as z.ZodType, jsonOf(request.body))
+    return unknownFieldOf(body.schema as z.ZodType, jsonOf(request.body, bodyLimitsOf(route)))
   } catch {
-    // The body is not JSON; the request was refused for another reason before the body was parsed.
+    // The body is not JSON, or too much of it; the request was refused for another reason before the body was parsed.
     return undefined
   }
 }
