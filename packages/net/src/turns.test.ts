@@ -43,7 +43,11 @@ it('lets nobody take more than a share: who waits for others of one host is pass
     )
   const all = [work('slow 1', 'slow'), work('slow 2', 'slow'), work('slow 3', 'slow'), work('fast', 'fast')]
   expect(began).toEqual(['slow 1', 'slow 2', 'fast'])
-  expect([inTurns.free(), inTurns.full('host'), inTurns.hasRoom({ host: 'fast' })]).toEqual([0, ['slow'], false])
+  expect([inTurns.free(), inTurns.full('host'), inTurns.hasRoom({ host: 'fast' })]).toEqual([
+    0,
+    ['slow'],
+    false,
+  ])
   gates.get('fast')?.()
   await all[3]
   expect(began).toHaveLength(3)

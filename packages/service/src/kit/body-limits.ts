@@ -12,7 +12,7 @@ const KIB = 1024
 export const USUAL_BODY: BodyLimits = { bytes: 64 * KIB, values: 1_000 }
 /** For the text of a review: 16 KiB, which take several times as much where a client escapes all but ASCII. */
 export const REVIEW_BODY: BodyLimits = { ...USUAL_BODY, bytes: 128 * KIB }
-/** For a proof: its data is up to 1 MiB as we write JSON, and may come with escapes and spaces. Nothing takes more than this. */
-export const LARGEST_BODY: BodyLimits = { bytes: 2 * KIB * KIB, values: 10_000 }
+/** For a proof, whose data is up to 1 MiB, and what is around it. Nothing takes more than this. */
+export const LARGEST_BODY: BodyLimits = { bytes: 1_280 * KIB, values: 10_000 }
 
 export const tooManyValues = ({ values }: BodyLimits): string => `the body has more than ${values} values`

@@ -224,7 +224,7 @@ describe('a checkout is refused', () => {
       `${token}x`,
       'http://127.0.0.1:1/',
       '../admin',
-      'x'.repeat(100_000),
+      'x'.repeat(60_000),
     ]) {
       expect(await buy({ token: wrong })).toMatchObject(invalid)
     }

@@ -35,6 +35,8 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
   let failed = 0
   const ask = async (host: string) => {
     try {
+      // If so many fail, it is our fault, and the run ends.
+      if (failed >= HOSTS_AT_ONCE) return
       await askHost(context, host, signal)
       inHand.delete(host)
     } catch (err) {
@@ -45,7 +47,6 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
     }
   }
   await workOff(async (start) => {
-    // If so many fail, it is our fault, and the run ends.
     const limit = failed < HOSTS_AT_ONCE ? MOST_WAITING - inHand.size : 0
     for (const host of await dueHosts(context.sql, { ...moment(context), not: [...inHand], limit })) {
       inHand.add(host)
