@@ -19,7 +19,7 @@ const HELP = `bench:doors: the most processor time that one request may take
 A service and a facilitator as they are deployed, on Postgres with 20,000 rows of each kind and a chain. Each route of
 /openapi.json that is not for operators, each tool of MCP and A2A gets the worst that it lets somebody send: as large as it may be,
 with as many keys, entries and levels as it may have, in each of its fields, long texts, accents, pictures, escapes. What takes more
-than 10 ms is measured six times more, and the median counts.
+than 10 ms is measured four times more, and the median counts.
 It fails when a request takes more than 50 ms.
 
   --only <text>   doors whose name has this

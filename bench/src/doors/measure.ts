@@ -16,7 +16,7 @@ export interface Asked {
 
 /** More than this is measured again, and the median counts: a process that was just started compiles and collects garbage. */
 const LOOKED_AT_AGAIN_MS = 10
-const AGAIN = 6
+const AGAIN = 4
 /** How long an answer is waited for. */
 const PATIENCE_MS = 8_000
 

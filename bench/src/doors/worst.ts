@@ -119,7 +119,8 @@ export function worstOf(schema: Json, room: Room): Worst[] {
     { what: 'one byte too many', text: ' '.repeat(room.bytes + 1) },
     ...fillings({ bytes: room.bytes - 10, values: room.values }),
   ]
-  const places = fieldsOf(schema)
+  // Of a body that may be this large, the part that it is for is the one without bounds of its own.
+  const places = fieldsOf(schema).filter(([name]) => room.bytes <= MOST_OF_EACH || isOpen(schema, name))
   for (const path of places) {
     for (const { what, text } of fillings(inside)) {
       found.push({ what: `${what} in ${path.join('.')}`, text: placed(base, path, text) })
@@ -127,6 +128,9 @@ export function worstOf(schema: Json, room: Room): Worst[] {
   }
   return found.filter(({ text }) => Buffer.byteLength(text) <= room.bytes + 1)
 }
+
+const MOST_OF_EACH = 256 * 1_024
+const isOpen = ({ properties = {} }: Json, name = '') => Object((properties as Json)[name]).type === 'object'
 
 function fieldsOf(schema: Json, above: string[] = []): string[][] {
   const { properties = {} } = schema as { properties?: Json }
