@@ -96,6 +96,7 @@ function settingsOf({ market, relayers, attestationPubKey }: Shop, rpcUrl: strin
     RATE_LIMIT_PER_SECOND: '1000000',
     RATE_LIMIT_BURST: '1000000',
     LIMITS: 'memory',
+    TRUSTED_PROXIES: '127.0.0.1',
     ATTESTATION_PUBLIC_KEYS: JSON.stringify({ [chainId]: [attestationPubKey] }),
   }
   return {

@@ -54,7 +54,7 @@ it('reads where limits are counted', () => {
     store: 'memory',
     timeoutMs: 250,
   })
-  expect(problemsOf({ CHAINS, LIMITS: 'etcd' })).toEqual(['LIMITS: expected one of postgres, memory'])
+  expect(problemsOf({ CHAINS, LIMITS: 'etcd' })).toEqual(['LIMITS: expected postgres or memory'])
 })
 
 it('names everything wrong at once: variables, chains, and what the values together are not', () => {

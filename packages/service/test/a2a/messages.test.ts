@@ -248,6 +248,14 @@ describe('a request', () => {
     expect([answer.status, answer.body]).toEqual([413, { error: 'request body too large' }])
   })
 
+  it('has its values counted before it is parsed', async () => {
+    const { status, body } = await post(`{"jsonrpc":"2.0","id":1,"params":[${Array(1_001).fill('0').join()}]}`)
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: -32_600, message: 'the body has more than 1000 values' },
+    ])
+  })
+
   it('from a page of another origin is refused', async () => {
     const sent = rpc('SendMessage', userMessage([{ data: { skill: 'buy' } }]))
     const answer = await post(sent, { origin: 'https://elsewhere.test' })

@@ -4,7 +4,7 @@ import { valuesIn } from '@referrer/process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { prefersHtml } from '../../kit/accept.ts'
-import { type BodyLimits, tooManyValues } from '../../kit/body-limits.ts'
+import { type BodyLimits, tooManyValues, USUAL_BODY } from '../../kit/body-limits.ts'
 import { chainOf } from '../../kit/chain-of.ts'
 import type { Chain, Context } from '../../kit/context.ts'
 import { detailOf, NO_JSON, unknownFieldOf } from '../../kit/detail.ts'
@@ -280,6 +280,8 @@ function refuse(
 function detailOfRefusal({ detail }: MarketError, route: Route, request: FastifyRequest) {
   const { body } = route
   if (detail !== undefined || !body) return detail
+  // To parse a large body once more would cost more than the hint is worth.
+  if (Buffer.isBuffer(request.body) && request.body.length > USUAL_BODY.bytes) return undefined
   try {
     return unknownFieldOf(body.schema as z.ZodType, jsonOf(request.body, bodyLimitsOf(route)))
   } catch {
