@@ -100,7 +100,14 @@ function settingsOf({ market, relayers, attestationPubKey }: Shop, rpcUrl: strin
     ATTESTATION_PUBLIC_KEYS: JSON.stringify({ [chainId]: [attestationPubKey] }),
   }
   return {
-    service: { ...common, ROLES: 'api', PUBLIC_URL: 'https://market.example', MCP_HOSTS: '127.0.0.1' },
+    // The model that embeds intents has a thread and limits of its own.
+    service: {
+      ...common,
+      ROLES: 'api',
+      EMBEDDER: 'off',
+      PUBLIC_URL: 'https://market.example',
+      MCP_HOSTS: '127.0.0.1',
+    },
     facilitator: { ...common, RELAYER_PRIVATE_KEYS: relayers.map(privateKeyOf).join(',') },
   }
 }

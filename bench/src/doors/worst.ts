@@ -195,6 +195,7 @@ const nameOf = (schema: Json) => {
 const TEXTS = [
   ['a long text', 'x'.repeat(TARGET_BYTES)],
   ['digits', '9'.repeat(TARGET_BYTES)],
+  ['links', 'https://a.example/r/'.repeat(TARGET_BYTES / 20)],
   ['accents', encodeURIComponent('a\u0301').repeat(TARGET_BYTES / 7)],
   ['words', 'weather+forecast+for+cities+'.repeat(TARGET_BYTES / 28)],
   [
