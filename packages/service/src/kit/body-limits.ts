@@ -2,7 +2,7 @@
 
 export interface BodyLimits {
   bytes: number
-  /** Fields of objects and entries of lists, counted at every depth. */
+  /** Fields and entries, at every depth: commas and opening brackets outside of texts. */
   values: number
 }
 
@@ -13,6 +13,6 @@ export const USUAL_BODY: BodyLimits = { bytes: 64 * KIB, values: 1_000 }
 /** For the text of a review: 16 KiB, which take several times as much where a client escapes all but ASCII. */
 export const REVIEW_BODY: BodyLimits = { ...USUAL_BODY, bytes: 128 * KIB }
 /** For a proof, whose data is up to 1 MiB, and what is around it. Nothing takes more than this. */
-export const LARGEST_BODY: BodyLimits = { bytes: 1_280 * KIB, values: 10_000 }
+export const LARGEST_BODY: BodyLimits = { bytes: 1_088 * KIB, values: 10_000 }
 
 export const tooManyValues = ({ values }: BodyLimits): string => `the body has more than ${values} values`
