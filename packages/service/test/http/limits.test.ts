@@ -207,9 +207,21 @@ describe('the size of a body', () => {
 
   it('may be 64 KiB and not a byte more, where the route does not say otherwise', async () => {
     expect(await post(MOST)).toMatchObject({ status: 400, body: { error: 'invalid body' } })
+    nowMs += 3_600_000
     const answer = await post(MOST + 1)
     expect(answer).toMatchObject({ status: 413, body: { error: 'request body too large' } })
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  })
+
+  it('counts against the client as requests do: each 16 KiB as much as one', async () => {
+    expect((await post(MOST)).status).toBe(400)
+    // With its four times 16 KiB the request has taken the burst of five.
+    expect((await plain()).status).toBe(429)
+    nowMs += 500
+    expect((await plain()).status).toBe(200)
+    nowMs += 3_600_000
+    expect((await post(100)).status).toBe(400)
+    expect((await plain()).status).toBe(200)
   })
 
   it('counts where it is not announced either', async () => {

@@ -12,7 +12,7 @@ import type { Tool } from '../../kit/tool.ts'
 import type { CallerCheck } from './caller-check.ts'
 import type { CallTool } from './calls.ts'
 import { explained, listed } from './listed.ts'
-import { excessFor, excessOf } from './message-size.ts'
+import { excessFor, excessOf, sizeOf } from './message-size.ts'
 import { createMcpServer, type Offered } from './server.ts'
 
 const PATH = '/mcp'
@@ -70,14 +70,15 @@ export function mcpRoutes(
     const problem = problemOf(request.headers)
     if (problem !== undefined) return refuse(reply, 403, INVALID_REQUEST, problem)
     const bytes = Buffer.isBuffer(request.body) ? request.body : EMPTY
-    const excess = excessOf(bytes)
+    const size = sizeOf(bytes)
+    const excess = excessOf(size)
     if (excess !== undefined) return refuse(reply, 413, INVALID_REQUEST, excess)
     const body = parsed(bytes)
     if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is not JSON')
     // Batches are refused, because the rate limit counts requests.
     if (Array.isArray(body)) return refuse(reply, 400, INVALID_REQUEST, 'send one message per request')
     request.operation = operationOf(body)
-    const tooMuch = excessFor(operations, body, bytes)
+    const tooMuch = excessFor(operations, body, size)
     if (tooMuch !== undefined) return refuse(reply, 413, INVALID_REQUEST, tooMuch)
     const asked = webRequest(request)
     const isLegacy = await isLegacyRequest(asked, body)

@@ -3,25 +3,27 @@
 import { valuesIn } from '@referrer/process'
 import { type BodyLimits, LARGEST_BODY, tooManyValues, USUAL_BODY } from '../../kit/body-limits.ts'
 
+export const sizeOf = (json: Uint8Array): BodyLimits => ({ bytes: json.length, values: valuesIn(json) })
+
 /** What is too much of a message, before it is parsed; undefined when nothing is. */
-export const excessOf = (message: Uint8Array): string | undefined => excess(message, LARGEST_BODY)
+export const excessOf = (size: BodyLimits): string | undefined => excess(size, LARGEST_BODY)
 
 /** What is too much of a message that was parsed: the arguments of some tools may hold more than usual, the rest of the message may not. */
 export function excessFor(
   tools: ReadonlyMap<unknown, { most: BodyLimits | undefined }>,
   json: unknown,
-  bytes: Uint8Array,
+  size: BodyLimits,
 ): string | undefined {
-  if (excess(bytes, USUAL_BODY) === undefined) return undefined
+  if (excess(size, USUAL_BODY) === undefined) return undefined
   const { params, ...others } = Object(json) as Record<string, unknown>
   const { arguments: _, ...more } = Object(params) as Record<string, unknown>
   const most = (others.method === 'tools/call' && tools.get(more.name)?.most) || USUAL_BODY
-  return excess(bytes, most) ?? excess(Buffer.from(textOf([others, more])), USUAL_BODY)
+  return excess(size, most) ?? excess(sizeOf(Buffer.from(textOf([others, more]))), USUAL_BODY)
 }
 
-function excess(bytes: Uint8Array, most: BodyLimits): string | undefined {
-  if (bytes.length > most.bytes) return `the message has more than ${most.bytes} bytes`
-  return valuesIn(bytes) > most.values ? tooManyValues(most) : undefined
+function excess({ bytes, values }: BodyLimits, most: BodyLimits): string | undefined {
+  if (bytes > most.bytes) return `the message has more than ${most.bytes} bytes`
+  return values > most.values ? tooManyValues(most) : undefined
 }
 
 function textOf(value: unknown): string {
