@@ -1,6 +1,5 @@
 import { connect } from '@referrer/database'
-import { createLog, memoryLimits, openLimits, type Rate, Secret } from '@referrer/process'
-import { createRedisStore } from '@referrer/process/limits/testing'
+import { createLog, memoryLimits, openLimits, type Rate } from '@referrer/process'
 
 const log = createLog('warn')
 
@@ -15,26 +14,19 @@ export interface Contender {
   close(): Promise<void>
 }
 
-export async function openContenders(
-  databaseUrl: string,
-  redisUrl: string | undefined,
-): Promise<Contender[]> {
+export async function openContenders(databaseUrl: string): Promise<Contender[]> {
   const common = { program: 'bench', databaseUrl, clock: Date.now, log }
-  const shared = async (name: string, store: 'postgres' | { redisUrl: Secret }): Promise<Contender> => {
-    const limits = await openLimits({ store, timeoutMs: 10_000 }, common)
-    return {
-      name,
-      beside: `${name}, one question a request`,
-      limiter: (rate) => limits.limiter(String(rate.burst), rate),
-      close: () => limits.close(),
-    }
-  }
+  const limits = await openLimits({ store: 'postgres', timeoutMs: 10_000 }, common)
   const memory = memoryLimits(Date.now)
   return [
     { name: 'memory', limiter: (rate) => memory.limiter('', rate), close: async () => {} },
-    await shared('postgres', 'postgres'),
+    {
+      name: 'postgres',
+      beside: 'postgres, one question a request',
+      limiter: (rate) => limits.limiter(String(rate.burst), rate),
+      close: () => limits.close(),
+    },
     naivePostgres(databaseUrl),
-    ...(redisUrl ? [await shared('redis', { redisUrl: new Secret(redisUrl) }), naiveRedis(redisUrl)] : []),
   ]
 }
 
@@ -56,18 +48,5 @@ function naivePostgres(databaseUrl: string): Contender {
         return Number(row?.points) > burst ? 1 : 0
       },
     close: () => sql.end({ timeout: 1 }),
-  }
-}
-
-/** Our script, asked for each request by itself. */
-function naiveRedis(redisUrl: string): Contender {
-  const store = createRedisStore(redisUrl)
-  return {
-    name: 'redis, one question a request',
-    limiter: (rate) => async (client) => {
-      const [taken] = await store.take([{ key: `naive ${rate.burst} ${client}`, rate, wanted: 1 }])
-      return taken?.waitSeconds ?? 0
-    },
-    close: () => store.close(),
   }
 }

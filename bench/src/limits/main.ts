@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { connect, migrate, startPostgres } from '@referrer/database'
 import { limitsMigrations } from '@referrer/process'
-import { findRedis, NO_REDIS, startRedis } from '@referrer/process/limits/testing'
 import { report } from '../report.ts'
 import { type Contender, openContenders, type Take } from './contenders.ts'
 
@@ -12,7 +11,7 @@ const AT_ONCE = 64
 
 const HELP = `bench:limits: what a rate limit costs a request
 
-Our limiter in memory, over Postgres (embedded) and over Redis, beside one question to the same store for each request.
+Our limiter in memory, over Postgres (embedded), beside one question for each request.
   strangers    every request is of another client, so that each needs the store
   regulars     20 clients within their limits, for whom tokens are taken ahead
 ${AT_ONCE} requests at once. CPU is that of this process, without the store.
@@ -55,19 +54,15 @@ async function main(rounds: number, ms: number): Promise<void> {
   // Root's Postgres runs as another user.
   chmodSync(directory, 0o711)
   const server = await startPostgres({ directory: join(directory, 'postgres') })
-  const program = findRedis()
-  if (!program) console.warn(NO_REDIS)
-  const redis = program && (await startRedis(program))
   try {
     const sql = connect(server.url, { max: 1 })
     await migrate(sql, [limitsMigrations])
     await sql.end()
-    const contenders = await openContenders(server.url, redis?.url)
+    const contenders = await openContenders(server.url)
     const measured = await measure(contenders, rounds, ms)
     for (const each of contenders) await each.close()
     tell(contenders, measured)
   } finally {
-    await redis?.kill()
     await server.stop()
     rmSync(directory, { recursive: true, force: true })
   }

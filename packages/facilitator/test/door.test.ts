@@ -23,7 +23,7 @@ describe('an envelope that is none', () => {
   test.each([
     ['unparseable [FAC-05]', '{', 'the body is not JSON'],
     ['empty [FAC-05]', '', 'the body is not JSON'],
-    ['without an end [FAC-05]', '['.repeat(60_000), 'the body is not JSON'],
+    ['without an end [FAC-05]', '['.repeat(900), 'the body is not JSON'],
     ['no text [FAC-05]', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'the body is not JSON'],
     ['a list', '[]', 'the body is not a JSON object'],
     ['null', 'null', 'the body is not a JSON object'],

@@ -281,6 +281,39 @@ describe('answers', () => {
   })
 })
 
+describe('a flood', () => {
+  it.each([
+    ['interim answers', '', 'HTTP/1.1 103 E\r\n\r\n'],
+    [
+      'sizes of chunks',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+      `1;${'x'.repeat(1_000)}\r\na\r\n`,
+    ],
+    ['trailers', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n', 'a: b\r\n'],
+  ])('of %s ends at the bound of bytes, and costs little', async (_what, start, drop) => {
+    const drops = Buffer.from(drop.repeat(Math.ceil(65_536 / drop.length)))
+    let sent = 0
+    const port = await speak((socket) => {
+      socket.write(start)
+      const pour = () => {
+        while (!socket.destroyed && socket.write(drops)) sent += drops.length
+      }
+      socket.on('drain', pour)
+      socket.once('data', pour)
+    })
+    const before = process.cpuUsage()
+    await expect(guardedFetch(toShop, shop(port), { timeoutMs: 20_000, maxBytes: 10_000 })).rejects.toEqual(
+      expect.objectContaining({
+        message: expect.stringMatching(/^(more than 10000 bytes|no valid HTTP|connection failed)$/),
+      }),
+    )
+    const { user, system } = process.cpuUsage(before)
+    // The server is in this process, too; without a bound this is seconds.
+    expect((user + system) / 1_000).toBeLessThan(400)
+    expect(sent).toBeLessThan(8 * 1024 * 1024)
+  })
+})
+
 /** Something every 20 ms, so that no pause looks like an end. */
 function drip(socket: Socket, start: string, drop = 'x'): void {
   socket.write(start)

@@ -33,7 +33,7 @@ export interface GuardedFetchOptions {
   body?: string
   /** The time-out of the whole request, from the DNS lookup to the last byte. */
   timeoutMs?: number
-  /** A longer body counts as no usable answer, unless `cuts`. */
+  /** A longer body counts as no usable answer, unless `cuts`. What is around it, such as headers, has its own bound. */
   maxBytes?: number
   /** Whether a longer body is cut, for callers to whom the status is the answer. */
   cuts?: boolean
@@ -46,6 +46,9 @@ export interface Fetched {
   headers: IncomingHttpHeaders
   body: Buffer
 }
+
+/** What a host may send beside the body: interim answers, headers, the frame of chunks, trailers. */
+const MOST_AROUND = 128 * 1024
 
 type Resolved = { address: string; family: number }
 
@@ -62,8 +65,8 @@ export async function guardedFetch(
     signal: end,
   }: GuardedFetchOptions = {},
 ): Promise<Fetched> {
-  const late = AbortSignal.timeout(timeoutMs)
-  const signal = end ? AbortSignal.any([late, end]) : late
+  const flood = new AbortController()
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), flood.signal, ...(end ? [end] : [])])
   const addresses = await checkedAddresses(reach, url, signal)
   const options = {
     agent: false,
@@ -79,13 +82,21 @@ export async function guardedFetch(
     },
   }
   try {
-    const response = await request(url, options, posted)
+    let left = MOST_AROUND
+    const count = (bytes: Buffer) => {
+      left -= bytes.length
+      if (left < 0) flood.abort()
+    }
+    const response = await request(url, options, { count, posted })
+    left += maxBytes
     const body = await read(response, maxBytes, cuts)
     // A body without a length ends when the connection closes; the time-out closes it too, which must not look like the end.
     signal.throwIfAborted()
     return { status: response.statusCode ?? 0, headers: response.headers, body }
   } catch (error) {
-    throw error instanceof Unreachable ? error : new Unreachable(reasonOf(error), { cause: error })
+    if (error instanceof Unreachable) throw error
+    const reason = flood.signal.aborted ? `more than ${maxBytes} bytes` : reasonOf(error)
+    throw new Unreachable(reason, { cause: error })
   }
 }
 
@@ -144,12 +155,18 @@ const answering =
     else callback(null, first.address, first.family)
   }
 
-function request(url: URL, options: RequestOptions, body?: string): Promise<IncomingMessage> {
+/** `count` gets all that the host sends, before it is parsed. */
+function request(
+  url: URL,
+  options: RequestOptions,
+  { count, posted }: { count: (bytes: Buffer) => void; posted: string | undefined },
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
+    sent.on('socket', (socket) => socket.prependListener('data', count))
     sent.on('error', reject)
     sent.on('close', () => reject(new Error('closed without an answer')))
-    sent.end(body)
+    sent.end(posted)
   })
 }
 

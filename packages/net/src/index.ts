@@ -7,5 +7,5 @@ export {
   Unreachable,
 } from './guarded-fetch.ts'
 export { denying, type Lookup, publicLookup, systemLookup } from './lookup.ts'
-export { createTurns } from './turns.ts'
+export { createTurns, siteOf, type Turns } from './turns.ts'
 export { parseWebUrl } from './web-url.ts'

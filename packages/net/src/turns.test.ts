@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createTurns } from './turns.ts'
+import { createTurns, siteOf } from './turns.ts'
 
 it('lets so many work at once and the others in their order, whether the work succeeds or fails', async () => {
   const inTurns = createTurns(2)
@@ -27,4 +27,47 @@ it('lets so many work at once and the others in their order, whether the work su
     'fulfilled',
   ])
   await expect(inTurns(async () => 'free again')).resolves.toBe('free again')
+})
+
+it('lets nobody take more than a share: who waits for others of one host is passed by', async () => {
+  const inTurns = createTurns(3, { host: 2 })
+  const began: string[] = []
+  const gates = new Map<string, () => void>()
+  const work = (name: string, host: string) =>
+    inTurns(
+      () => {
+        began.push(name)
+        return new Promise<void>((end) => gates.set(name, end))
+      },
+      { host },
+    )
+  const all = [work('slow 1', 'slow'), work('slow 2', 'slow'), work('slow 3', 'slow'), work('fast', 'fast')]
+  expect(began).toEqual(['slow 1', 'slow 2', 'fast'])
+  expect([inTurns.free(), inTurns.full('host'), inTurns.hasRoom({ host: 'fast' })]).toEqual([
+    0,
+    ['slow'],
+    false,
+  ])
+  gates.get('fast')?.()
+  await all[3]
+  expect(began).toHaveLength(3)
+  expect([inTurns.hasRoom({ host: 'slow' }), inTurns.hasRoom({ host: 'fast' })]).toEqual([false, true])
+  gates.get('slow 1')?.()
+  await all[0]
+  expect(began.at(-1)).toBe('slow 3')
+  for (const end of gates.values()) end()
+  await Promise.all(all)
+  expect([inTurns.free(), inTurns.full('host')]).toEqual([3, []])
+})
+
+it.each([
+  ['a.b.shop.example', 'shop.example'],
+  ['shop.example.', 'shop.example'],
+  ['x.shop.co.uk', 'shop.co.uk'],
+  ['shop.example:8080', 'shop.example'],
+  ['localhost', 'localhost'],
+  ['127.0.0.1:80', '127.0.0.1'],
+  ['[::1]:80', '[::1]'],
+])('takes the names below one for one: %s is of %s', (host, site) => {
+  expect(siteOf(host)).toBe(site)
 })

@@ -21,7 +21,6 @@ import {
   network,
   oneOf,
   postgresUrl,
-  redisUrl,
   secret,
   share,
   text,
@@ -108,14 +107,13 @@ export const commonVariables = (defaults: { dataDir: string; port: number }) => 
   RATE_LIMIT_PER_SECOND: withDefault(whole(1, 1_000_000), 'requests a second that one client may send', '50'),
   RATE_LIMIT_BURST: withDefault(whole(1, 1_000_000), 'requests that one client may send at once', '100'),
   LIMITS: withDefault(
-    oneOf('postgres', 'redis', 'memory'),
-    'where requests of clients are counted: postgres or redis, for all replicas together; memory, in each process alone',
+    oneOf('postgres', 'memory'),
+    'where requests of clients are counted: postgres, for all replicas together; memory, in each process alone',
     'postgres',
   ),
-  REDIS_URL: optional(redisUrl, 'with LIMITS=redis: a Redis or Valkey server'),
   LIMITS_TIMEOUT_MS: withDefault(
     whole(10, 10_000),
-    'how long a request waits for postgres or redis to count it; after that each replica counts alone until they answer',
+    'how long a request waits for postgres to count it; after that each replica counts alone until it answers',
     '100',
   ),
   ALLOW_PRIVATE_HOSTS: withDefault(
@@ -146,17 +144,13 @@ export function readConfiguration<T extends Table & CommonVariables>(
   const common = commonOf(values as Values<CommonVariables>, chains)
   if (common.port !== 0 && common.metrics?.port === common.port)
     problems.push('METRICS_PORT: the same as PORT; choose another')
-  problems.push(...conflictsOf(values as Values<CommonVariables>), ...check(values, common))
+  problems.push(...check(values, common))
   if (problems.length > 0) throw new ConfigError(problems)
   return { values, common }
 }
 
-const conflictsOf = ({ LIMITS, REDIS_URL }: Values<CommonVariables>): string[] =>
-  LIMITS === 'redis' && !REDIS_URL ? ['REDIS_URL: not set, although LIMITS is redis'] : []
-
-const limitsOf = ({ LIMITS, REDIS_URL, LIMITS_TIMEOUT_MS }: Values<CommonVariables>): LimitsConfig => ({
-  store:
-    LIMITS === 'redis' && REDIS_URL ? { redisUrl: REDIS_URL } : LIMITS === 'memory' ? LIMITS : 'postgres',
+const limitsOf = ({ LIMITS, LIMITS_TIMEOUT_MS }: Values<CommonVariables>): LimitsConfig => ({
+  store: LIMITS,
   timeoutMs: LIMITS_TIMEOUT_MS,
 })
 

@@ -113,12 +113,6 @@ export const postgresUrl: Reader<Secret> = {
   read: (text) => (isDatabaseUrl(text) ? new Secret(text) : undefined),
 }
 
-export const redisUrl: Reader<Secret> = {
-  expected:
-    'a URL like redis://user:password@host:6379, or rediss:// for TLS, special characters of the password percent-encoded',
-  read: (text) => (/^rediss?:\/\/./.test(text) && URL.canParse(text) ? new Secret(text) : undefined),
-}
-
 export const address: Reader<Address> = {
   expected: 'an address: 0x and 40 hex digits, all lower case or with the right checksum',
   read: (text) => (isAddress(text) ? getAddress(text) : undefined),

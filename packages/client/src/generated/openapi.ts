@@ -6638,7 +6638,7 @@ export interface operations {
     getMerchantByIdDiscovery: {
         parameters: {
             query?: {
-                /** @description Addresses to search beside the merchant's own; may be repeated, 10 at most. */
+                /** @description Addresses to search beside the merchant's own; may be repeated, 10 at most. A client may have five of them searched in a second. */
                 pay_to?: string[];
                 /** @description The chain; left out, the default chain. */
                 chain_id?: number;

@@ -11,15 +11,15 @@ const TRY_MS = 5_000
 interface Pending {
   key: string
   rate: Rate
-  /** Takes that wait for this answer. */
+  /** Tokens that the takes want which wait for this answer. */
   waiting: number
-  /** Tokens beyond those, for the takes to come. */
+  /** Tokens beyond those, for takes to come. */
   ahead: number
 }
 
 /** An answer for one of the takes that asked together. */
 export interface Answer extends Taken {
-  /** Its place among them: the first ones get the tokens. */
+  /** How many tokens those want that came before it: the first ones get the tokens. */
   place: number
   /** Tokens that are left for takes to come. */
   left: number
@@ -28,7 +28,7 @@ export interface Answer extends Taken {
 export interface Asking {
   isUp(): boolean
   /** Undefined: the store did not answer. It never rejects. */
-  ask(key: string, rate: Rate, ahead: number): Promise<Answer | undefined>
+  ask(key: string, rate: Rate, cost: number, ahead: number): Promise<Answer | undefined>
   close(): Promise<void>
 }
 
@@ -89,14 +89,14 @@ export async function createAsking(store: Store, { timeoutMs, log }: AskingOptio
   await inTime(TRY_MS, [])
   return {
     isUp: () => isUp,
-    async ask(key, rate, ahead) {
+    async ask(key, rate, cost, ahead) {
       let asked = pending.get(key)
       if (!asked) {
         asked = { key, rate, waiting: 0, ahead }
         pending.set(key, asked)
       }
       const place = asked.waiting
-      asked.waiting += 1
+      asked.waiting += cost
       const taken = await load(asked)
       return taken && { ...taken, place, left: Math.max(taken.granted - asked.waiting, 0) }
     },

@@ -1,4 +1,4 @@
-// The arithmetic of a token bucket. The stores do the same in SQL and in Lua, operation by operation, so that all give the same answers.
+// The arithmetic of a token bucket. The store does the same in SQL, operation by operation, so that both give the same answers.
 export interface Rate {
   /** Tokens that come back in a second. */
   perSecond: number

@@ -3,52 +3,40 @@ import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { Secret } from '../secret.ts'
 import { createAsking } from './asking.ts'
 import { openWay, type WayToPostgres } from './cut-off.fixture.ts'
 import { type Limiter, type Limits, openLimits } from './limits.ts'
 import { limitsMigrations } from './postgres.ts'
 import { createSharedLimiter } from './shared.ts'
-import { createPostgresStore, findRedis, NO_REDIS, type RedisServer, startRedis } from './testing.ts'
+import { createPostgresStore } from './testing.ts'
 
-const program = findRedis()
-if (!program) console.warn(NO_REDIS)
 const silent = pino({ level: 'silent' })
 /** Long, because a busy machine is slow and a time-out would be another case. */
 const PATIENT_MS = 10_000
 
 let database: TestDatabase
-let redis: RedisServer | undefined
 let now = 1_790_000_000_000
 const clock = () => now
 
 beforeAll(async () => {
   database = await freshDatabase([limitsMigrations])
-  redis = program && (await startRedis(program))
 })
 afterAll(async () => {
-  await redis?.kill()
   await database.drop()
 })
 
-type StoreName = 'postgres' | 'redis'
 const openOn = (
-  name: StoreName,
   url: string,
   { timeoutMs = PATIENT_MS, log = silent, ownClock = false } = {},
 ): Promise<Limits> =>
   openLimits(
-    { store: name === 'redis' ? { redisUrl: new Secret(url) } : name, timeoutMs },
+    { store: 'postgres', timeoutMs },
     { program: 'test', databaseUrl: url, clock, storeClock: ownClock ? undefined : clock, log },
   )
-const urlOf = (name: StoreName) => (name === 'redis' ? (redis?.url ?? '') : database.url)
 
 /** Two replicas over one store. */
-async function withReplicas(
-  name: StoreName,
-  work: (replicas: [Limits, Limits]) => Promise<void>,
-): Promise<void> {
-  const replicas: [Limits, Limits] = [await openOn(name, urlOf(name)), await openOn(name, urlOf(name))]
+async function withReplicas(work: (replicas: [Limits, Limits]) => Promise<void>): Promise<void> {
+  const replicas: [Limits, Limits] = [await openOn(database.url), await openOn(database.url)]
   try {
     await work(replicas)
   } finally {
@@ -65,95 +53,106 @@ async function passes(limiters: readonly Limiter[], client: string, count: numbe
   return passed
 }
 
-describe.each(['postgres', ...(program ? (['redis'] as const) : [])] as const)(
-  'two replicas over %s',
-  (name) => {
-    it('let pass a burst together, not one each, and then as many a second as the rate says', () =>
-      withReplicas(name, async (replicas) => {
-        const limiters = replicas.map((each) => each.limiter('small', { perSecond: 2, burst: 5 }))
-        expect(await passes(limiters, 'a', 12)).toBe(5)
-        expect(await passes(limiters, 'b', 12)).toBe(5)
-        now += 1_500
-        expect(await passes(limiters, 'a', 8)).toBe(3)
-        now += 3_600_000
-        expect(await passes(limiters, 'a', 12)).toBe(5)
-      }))
+describe('two replicas over postgres', () => {
+  it('let pass a burst together, not one each, and then as many a second as the rate says', () =>
+    withReplicas(async (replicas) => {
+      const limiters = replicas.map((each) => each.limiter('small', { perSecond: 2, burst: 5 }))
+      expect(await passes(limiters, 'a', 12)).toBe(5)
+      expect(await passes(limiters, 'b', 12)).toBe(5)
+      now += 1_500
+      expect(await passes(limiters, 'a', 8)).toBe(3)
+      now += 3_600_000
+      expect(await passes(limiters, 'a', 12)).toBe(5)
+    }))
 
-    it('let pass exactly the burst of a busy client too, for which tokens are taken ahead', () =>
-      withReplicas(name, async (replicas) => {
-        const limiters = replicas.map((each) => each.limiter('large', { perSecond: 50, burst: 100 }))
-        expect(await passes(limiters, 'a', 250)).toBe(100)
-        const together = await Promise.all(
-          Array.from({ length: 250 }, (_, sent) => (limiters[sent % 2] as Limiter)('b')),
-        )
-        // Tokens that one replica has taken ahead wait there for the client's next requests.
-        expect(together.filter((seconds) => seconds === 0).length + (await passes(limiters, 'b', 50))).toBe(
-          100,
-        )
-      }))
+  it('let pass exactly the burst of a busy client too, for which tokens are taken ahead', () =>
+    withReplicas(async (replicas) => {
+      const limiters = replicas.map((each) => each.limiter('large', { perSecond: 50, burst: 100 }))
+      expect(await passes(limiters, 'a', 250)).toBe(100)
+      const together = await Promise.all(
+        Array.from({ length: 250 }, (_, sent) => (limiters[sent % 2] as Limiter)('b')),
+      )
+      // Tokens that one replica has taken ahead wait there for the client's next requests.
+      expect(together.filter((seconds) => seconds === 0).length + (await passes(limiters, 'b', 50))).toBe(100)
+    }))
 
-    it('say the same time to wait, and that is enough', () =>
-      withReplicas(name, async (replicas) => {
-        const [one, other] = replicas.map((each) => each.limiter('waits', { perSecond: 4, burst: 1 })) as [
-          Limiter,
-          Limiter,
-        ]
-        expect(await one('a')).toBe(0)
-        now += 100
-        expect(await other('a')).toBeCloseTo(0.15, 6)
-        expect(await one('a')).toBeCloseTo(0.15, 6)
-        now += 50
-        const seconds = await other('a')
-        expect(seconds).toBeCloseTo(0.1, 6)
-        now += seconds * 1_000
-        expect(await other('a')).toBe(0)
-        expect(await one('a')).toBeGreaterThan(0)
-      }))
+  it('say the same time to wait, and that is enough', () =>
+    withReplicas(async (replicas) => {
+      const [one, other] = replicas.map((each) => each.limiter('waits', { perSecond: 4, burst: 1 })) as [
+        Limiter,
+        Limiter,
+      ]
+      expect(await one('a')).toBe(0)
+      now += 100
+      expect(await other('a')).toBeCloseTo(0.15, 6)
+      expect(await one('a')).toBeCloseTo(0.15, 6)
+      now += 50
+      const seconds = await other('a')
+      expect(seconds).toBeCloseTo(0.1, 6)
+      now += seconds * 1_000
+      expect(await other('a')).toBe(0)
+      expect(await one('a')).toBeGreaterThan(0)
+    }))
 
-    it('never let pass more than the limit, whatever the times, and whoever asks where', () =>
-      withReplicas(name, async (replicas) => {
-        const step = fc.record({
-          afterMs: fc.nat(1_200),
-          replica: fc.nat(1),
-          client: fc.constantFrom('a', 'b'),
-        })
-        let run = 0
-        await fc.assert(
-          fc.asyncProperty(
-            fc.array(step, { maxLength: 60 }),
-            fc.integer({ min: 1, max: 20 }),
-            fc.integer({ min: 1, max: 40 }),
-            async (steps, perSecond, burst) => {
-              run += 1
-              const limiters = replicas.map((each) => each.limiter(`run ${run}`, { perSecond, burst }))
-              const passed = new Map<string, number>()
-              const beganAt = now
-              for (const { afterMs, replica, client } of steps) {
-                now += afterMs
-                if ((await (limiters[replica] as Limiter)(client)) === 0)
-                  passed.set(client, (passed.get(client) ?? 0) + 1)
-                expect(passed.get(client) ?? 0).toBeLessThanOrEqual(
-                  burst + ((now - beganAt) * perSecond) / 1_000 + 1e-3,
-                )
-              }
-            },
-          ),
-          { numRuns: 12 },
-        )
-      }))
+  it('never let pass more than the limit, whatever the times, and whoever asks where', () =>
+    withReplicas(async (replicas) => {
+      const step = fc.record({
+        afterMs: fc.nat(1_200),
+        replica: fc.nat(1),
+        client: fc.constantFrom('a', 'b'),
+      })
+      let run = 0
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { maxLength: 60 }),
+          fc.integer({ min: 1, max: 20 }),
+          fc.integer({ min: 1, max: 40 }),
+          async (steps, perSecond, burst) => {
+            run += 1
+            const limiters = replicas.map((each) => each.limiter(`run ${run}`, { perSecond, burst }))
+            const passed = new Map<string, number>()
+            const beganAt = now
+            for (const { afterMs, replica, client } of steps) {
+              now += afterMs
+              if ((await (limiters[replica] as Limiter)(client)) === 0)
+                passed.set(client, (passed.get(client) ?? 0) + 1)
+              expect(passed.get(client) ?? 0).toBeLessThanOrEqual(
+                burst + ((now - beganAt) * perSecond) / 1_000 + 1e-3,
+              )
+            }
+          },
+        ),
+        { numRuns: 12 },
+      )
+    }))
 
-    it('agree although their own clocks do not: that of the store counts', async () => {
-      const ahead: Limits = await openOn(name, urlOf(name), { ownClock: true })
-      const limiter = ahead.limiter('clocks', { perSecond: 1 / 3_600, burst: 2 })
-      expect(await passes([limiter], 'a', 3)).toBe(2)
-      await ahead.close()
-      now += 7_200_000
-      const other = await openOn(name, urlOf(name), { ownClock: true })
-      expect(await passes([other.limiter('clocks', { perSecond: 1 / 3_600, burst: 2 })], 'a', 3)).toBe(0)
-      await other.close()
-    })
-  },
-)
+  it('agree although their own clocks do not: that of the store counts', async () => {
+    const ahead: Limits = await openOn(database.url, { ownClock: true })
+    const limiter = ahead.limiter('clocks', { perSecond: 1 / 3_600, burst: 2 })
+    expect(await passes([limiter], 'a', 3)).toBe(2)
+    await ahead.close()
+    now += 7_200_000
+    const other = await openOn(database.url, { ownClock: true })
+    expect(await passes([other.limiter('clocks', { perSecond: 1 / 3_600, burst: 2 })], 'a', 3)).toBe(0)
+    await other.close()
+  })
+})
+
+describe('a request that costs more than one token', () => {
+  it('takes all of them or none, and says when they are there', async () => {
+    const limits = await openOn(database.url)
+    const limiter = limits.limiter('costs', { perSecond: 2, burst: 10 })
+    expect(await limiter('a', 8)).toBe(0)
+    const seconds = await limiter('a', 4)
+    expect(seconds).toBeGreaterThanOrEqual(1)
+    now += seconds * 1_000
+    expect(await limiter('a', 4)).toBe(0)
+    // More than there ever are: the whole burst.
+    expect(await limiter('b', 1_000)).toBe(0)
+    expect(await limiter('b')).toBeGreaterThan(0)
+    await limits.close()
+  })
+})
 
 describe('a busy client', () => {
   it('costs few questions, and one that is over its limit none', async () => {
@@ -183,7 +182,7 @@ describe('a busy client', () => {
   })
 
   it('loses what was taken ahead for it after a second, so that its limit holds', async () => {
-    const limits = await openOn('postgres', database.url)
+    const limits = await openOn(database.url)
     const limiter = limits.limiter('leases', { perSecond: 1, burst: 40 })
     expect(await passes([limiter], 'a', 10)).toBe(10)
     now += 1_000
@@ -197,7 +196,7 @@ describe('a busy client', () => {
 
 describe('the name of a client', () => {
   it('makes no long key, and two long names stay two', async () => {
-    const limits = await openOn('postgres', database.url)
+    const limits = await openOn(database.url)
     const limiter = limits.limiter('names', { perSecond: 1, burst: 1 })
     expect(await limiter('x'.repeat(100_000))).toBe(0)
     expect(await limiter(`${'x'.repeat(100_000)}y`)).toBe(0)
@@ -210,65 +209,62 @@ describe('the name of a client', () => {
   })
 })
 
-describe.each(['postgres', ...(program ? (['redis'] as const) : [])] as const)(
-  'when %s goes away',
-  (name) => {
-    let server: WayToPostgres | RedisServer
-    beforeAll(async () => {
-      server = program && name === 'redis' ? await startRedis(program) : await openWay(database.url)
-    })
-    afterAll(() => server.kill())
+describe('when postgres goes away', () => {
+  let server: WayToPostgres
+  beforeAll(async () => {
+    server = await openWay(database.url)
+  })
+  afterAll(() => server.kill())
 
-    /** The lines that two replicas log, and their limiters; each test has clients of its own. */
-    async function opened(timeoutMs: number) {
-      const lines: { level: number; msg: string }[] = []
-      const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-      const replicas = [
-        await openOn(name, server.url, { timeoutMs, log }),
-        await openOn(name, server.url, { timeoutMs, log }),
-      ]
-      const limiters = replicas.map((each) => each.limiter('outage', { perSecond: 1, burst: 5 }))
-      const close = () => Promise.all(replicas.map((each) => each.close()))
-      const areUp = (isUp: boolean) => replicas.every((each) => each.isUp() === isUp)
-      return { lines, limiters, close, areUp }
-    }
+  /** The lines that two replicas log, and their limiters; each test has clients of its own. */
+  async function opened(timeoutMs: number) {
+    const lines: { level: number; msg: string }[] = []
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const replicas = [
+      await openOn(server.url, { timeoutMs, log }),
+      await openOn(server.url, { timeoutMs, log }),
+    ]
+    const limiters = replicas.map((each) => each.limiter('outage', { perSecond: 1, burst: 5 }))
+    const close = () => Promise.all(replicas.map((each) => each.close()))
+    const areUp = (isUp: boolean) => replicas.every((each) => each.isUp() === isUp)
+    return { lines, limiters, close, areUp }
+  }
 
-    it('each replica counts alone, one that starts then too, and they share again when it is back', async () => {
-      const { lines, limiters, close, areUp } = await opened(PATIENT_MS)
-      expect(await passes(limiters, 'before', 4)).toBe(4)
-      await server.kill()
-      // Each has let two pass, and may go on to its own five.
-      expect(await passes(limiters, 'before', 20)).toBe(6)
-      expect(await passes(limiters, 'meanwhile', 20)).toBe(10)
-      expect(areUp(false)).toBe(true)
-      expect(lines.filter(({ level }) => level >= 40)).toHaveLength(2)
-      const third = await openOn(name, server.url)
-      expect(await passes([third.limiter('outage', { perSecond: 1, burst: 5 })], 'meanwhile', 20)).toBe(5)
-      await server.start()
-      await expect.poll(() => areUp(true) && third.isUp()).toBe(true)
-      await third.close()
-      expect(await passes(limiters, 'after', 20)).toBe(5)
-      expect(lines.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toHaveLength(2)
-      await close()
-    })
+  it('each replica counts alone, one that starts then too, and they share again when it is back', async () => {
+    const { lines, limiters, close, areUp } = await opened(PATIENT_MS)
+    expect(await passes(limiters, 'before', 4)).toBe(4)
+    await server.kill()
+    // Each has let two pass, and may go on to its own five.
+    expect(await passes(limiters, 'before', 20)).toBe(6)
+    expect(await passes(limiters, 'meanwhile', 20)).toBe(10)
+    expect(areUp(false)).toBe(true)
+    expect(lines.filter(({ level }) => level >= 40)).toHaveLength(2)
+    const third = await openOn(server.url)
+    expect(await passes([third.limiter('outage', { perSecond: 1, burst: 5 })], 'meanwhile', 20)).toBe(5)
+    await server.start()
+    await expect.poll(() => areUp(true) && third.isUp()).toBe(true)
+    await third.close()
+    expect(await passes(limiters, 'after', 20)).toBe(5)
+    expect(lines.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toHaveLength(2)
+    await close()
+  })
 
-    it('although its connections stay open, a request waits for it once and no more', async () => {
-      const { lines, limiters, close, areUp } = await opened(100)
-      // A busy machine may have been too slow already.
-      await expect.poll(() => areUp(true)).toBe(true)
-      server.freeze()
-      expect(await passes(limiters, 'frozen', 20)).toBe(10)
-      expect(areUp(false)).toBe(true)
-      expect(lines.filter(({ level }) => level >= 40).length).toBeGreaterThanOrEqual(2)
-      server.thaw()
-      await expect.poll(() => areUp(true)).toBe(true)
-      await close()
-    })
-  },
-)
+  it('although its connections stay open, a request waits for it once and no more', async () => {
+    const { lines, limiters, close, areUp } = await opened(100)
+    // A busy machine may have been too slow already.
+    await expect.poll(() => areUp(true)).toBe(true)
+    server.freeze()
+    expect(await passes(limiters, 'frozen', 20)).toBe(10)
+    expect(areUp(false)).toBe(true)
+    expect(lines.filter(({ level }) => level >= 40).length).toBeGreaterThanOrEqual(2)
+    server.thaw()
+    await expect.poll(() => areUp(true)).toBe(true)
+    await close()
+  })
+})
 
 it('a program that ends does not wait for a store that is away', async () => {
-  const limits = await openOn('postgres', 'postgres://nobody@127.0.0.1:1/nothing')
+  const limits = await openOn('postgres://nobody@127.0.0.1:1/nothing')
   expect(limits.isUp()).toBe(false)
   await Promise.race([limits.close(), sleep(60_000).then(() => expect.fail('it waits'))])
 })

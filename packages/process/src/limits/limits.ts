@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Secret } from '../secret.ts'
 import { createAsking } from './asking.ts'
 import type { Rate } from './bucket.ts'
 import { createLimiter } from './local.ts'
 import { createPostgresStore } from './postgres.ts'
 import { createSharedLimiter } from './shared.ts'
-import type { Store } from './store.ts'
 
-/** Takes a token of a client; returns how many seconds it must wait, 0 when it may go on. It never rejects. */
-export type Limiter = (client: string) => number | Promise<number>
+/**
+ * Takes tokens of a client, one unless the request costs more; returns how many seconds it must wait, 0 when it may go on. It never rejects.
+ * What costs more than the whole burst takes the burst.
+ */
+export type Limiter = (client: string, cost?: number) => number | Promise<number>
 
 /** The rate limits of a program. */
 export interface Limits {
@@ -20,9 +21,9 @@ export interface Limits {
   close(): Promise<void>
 }
 
-/** Where limits are counted: in the database, in Redis, or in each process alone. */
+/** Where limits are counted: in the database, or in each process alone. */
 export interface LimitsConfig {
-  store: 'postgres' | 'memory' | { redisUrl: Secret }
+  store: 'postgres' | 'memory'
   /** How long a request waits for the store. */
   timeoutMs: number
 }
@@ -46,32 +47,23 @@ export async function openLimits(
   { program, databaseUrl, clock, storeClock, log }: OpenLimits,
 ): Promise<Limits> {
   if (where === 'memory') return memoryLimits(clock)
-  const store =
-    where === 'postgres'
-      ? createPostgresStore(databaseUrl, { clock: storeClock, log })
-      : await openRedis(where.redisUrl, storeClock)
+  const store = createPostgresStore(databaseUrl, { clock: storeClock, log })
   const asking = await createAsking(store, { timeoutMs, log })
   return {
     limiter(name, rate) {
       const limiter = createSharedLimiter(`referrer ${program} ${name}`, rate, { asking, clock })
-      return (client) => limiter(client.length > LONGEST_NAME ? digest(client) : client)
+      return (client, cost) => limiter(client.length > LONGEST_NAME ? digest(client) : client, cost)
     },
     isUp: () => asking.isUp(),
     close: () => asking.close(),
   }
 }
 
-/** The client of Redis has hundreds of files: only those who use it load them. */
-async function openRedis(url: Secret, clock: OpenLimits['storeClock']): Promise<Store> {
-  const { createRedisStore } = await import('./redis.ts')
-  return createRedisStore(url.reveal(), { clock })
-}
-
 /** Limits of one process alone. */
 export const memoryLimits = (clock: () => number): Limits => ({
   limiter(_name, rate) {
     const limiter = createLimiter(rate)
-    return (client) => limiter(client, clock())
+    return (client, cost) => limiter(client, clock(), cost)
   },
   isUp: () => true,
   close: async () => {},

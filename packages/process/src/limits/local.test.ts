@@ -78,3 +78,13 @@ describe('the limiter', () => {
     expect(limiter('first', 0)).toBe(0)
   })
 })
+
+it('takes the tokens of a costly request all or none', () => {
+  const limiter = createLimiter({ perSecond: 2, burst: 10 })
+  expect(limiter('a', 0, 7)).toBe(0)
+  expect(limiter('a', 0, 5)).toBe(1)
+  expect(limiter('a', 0, 3)).toBe(0)
+  expect(limiter('a', 1_000, 5)).toBe(1.5)
+  expect(limiter('b', 0, 1_000)).toBe(0)
+  expect(limiter('b', 0)).toBe(0.5)
+})

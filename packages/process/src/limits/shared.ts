@@ -45,53 +45,55 @@ export function createSharedLimiter(
   name: string,
   rate: Rate,
   { asking, clock }: { asking: Asking; clock: () => number },
-): (client: string) => number | Promise<number> {
+): (client: string, cost?: number) => number | Promise<number> {
   const mostAhead = Math.floor(Math.min(rate.burst / PART_AHEAD, MOST_AHEAD))
   const clientOf = createClients(Math.max(rate.burst * stepMsOf(rate), LEASE_MS), newClient)
 
   /** Counts what passes here too, so that a client cannot begin anew when the store goes away. */
-  function pass(client: Client, nowMs: number): 0 {
-    takeLocally(client.own, rate, nowMs)
+  function pass(client: Client, cost: number, nowMs: number): 0 {
+    takeLocally(client.own, rate, nowMs, cost)
     return 0
   }
 
-  function hasLease({ leased, leasedAt }: Client, nowMs: number): boolean {
-    return leased > 0 && isWithin(LEASE_MS, leasedAt, nowMs)
+  function hasLease({ leased, leasedAt }: Client, cost: number, nowMs: number): boolean {
+    return leased >= cost && isWithin(LEASE_MS, leasedAt, nowMs)
   }
 
-  function passByLease(client: Client, nowMs: number): 0 {
-    client.leased -= 1
-    return pass(client, nowMs)
+  function passByLease(client: Client, cost: number, nowMs: number): 0 {
+    client.leased -= cost
+    return pass(client, cost, nowMs)
   }
 
-  async function askStore(client: Client, key: string, nowMs: number): Promise<number> {
+  async function askStore(client: Client, key: string, cost: number, nowMs: number): Promise<number> {
     const isBusy = client.leased === 0 && isWithin(LEASE_MS, client.askedAt, nowMs)
     client.ahead = isBusy ? Math.min(Math.max(client.ahead * 2, 1), mostAhead) : 0
     client.askedAt = nowMs
     client.leased = 0
-    const answer = await asking.ask(key, rate, client.ahead)
+    const answer = await asking.ask(key, rate, cost, client.ahead)
     const answeredAt = clock()
-    if (!answer) return takeLocally(client.own, rate, answeredAt)
+    if (!answer) return takeLocally(client.own, rate, answeredAt, cost)
     const { place, granted, left, waitSeconds } = answer
     if (place === 0 && left > 0) {
       client.leased += left
       client.leasedAt = answeredAt
     }
-    if (place < granted) return pass(client, answeredAt)
+    if (place + cost <= granted) return pass(client, cost, answeredAt)
     // An earlier answer may have brought tokens meanwhile.
-    if (hasLease(client, answeredAt)) return passByLease(client, answeredAt)
+    if (hasLease(client, cost, answeredAt)) return passByLease(client, cost, answeredAt)
     client.refusedAt = answeredAt
     client.refusedUntil = answeredAt + waitSeconds * 1_000
-    return waitSeconds
+    // What the store granted of a cost that it could not grant whole is gone.
+    return waitSeconds + ((cost - 1) * stepMsOf(rate)) / 1_000
   }
 
-  return (clientName) => {
+  return (clientName, wanted = 1) => {
+    const cost = Math.min(wanted, rate.burst)
     const nowMs = clock()
     const client = clientOf(clientName, nowMs)
-    if (hasLease(client, nowMs)) return passByLease(client, nowMs)
+    if (hasLease(client, cost, nowMs)) return passByLease(client, cost, nowMs)
     const { refusedAt, refusedUntil } = client
     if (isWithin(refusedUntil - refusedAt, refusedAt, nowMs)) return (refusedUntil - nowMs) / 1_000
-    if (!asking.isUp()) return takeLocally(client.own, rate, nowMs)
-    return askStore(client, `${name} ${clientName}`, nowMs)
+    if (!asking.isUp()) return takeLocally(client.own, rate, nowMs, cost)
+    return askStore(client, `${name} ${clientName}`, cost, nowMs)
   }
 }

@@ -5,37 +5,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bucket, FULL, takeFrom, takenOf } from './bucket.ts'
 import { limitsMigrations, type PostgresStore } from './postgres.ts'
 import type { Question, Store } from './store.ts'
-import {
-  createPostgresStore,
-  createRedisStore,
-  findRedis,
-  NO_REDIS,
-  type RedisServer,
-  startRedis,
-} from './testing.ts'
-
-const program = findRedis()
-if (!program) console.warn(NO_REDIS)
+import { createPostgresStore } from './testing.ts'
 
 let database: TestDatabase
-let redis: RedisServer | undefined
 let now = 0
 let postgresStore: PostgresStore
-const stores = new Map<string, Store>()
 
 beforeAll(async () => {
   database = await freshDatabase([limitsMigrations])
   const clock = () => now
   postgresStore = createPostgresStore(database.url, { clock, log: pino({ level: 'silent' }) })
-  stores.set('postgres', postgresStore)
-  if (program) {
-    redis = await startRedis(program)
-    stores.set('redis', createRedisStore(redis.url, { clock }))
-  }
 })
 afterAll(async () => {
-  for (const store of stores.values()) await store.close()
-  await redis?.kill()
+  await postgresStore.close()
   await database.drop()
 })
 
@@ -78,9 +60,8 @@ const sequences = fc.record({
   batches: fc.array(batch, { minLength: 10, maxLength: 25 }),
 })
 
-describe.each(['postgres', ...(program ? ['redis'] : [])])('the store %s', (name) => {
+describe('the store', () => {
   it('answers every sequence of questions as a bucket in memory does, whatever the times', async () => {
-    const store = stores.get(name) as Store
     await fc.assert(
       fc.asyncProperty(sequences, async ({ rates, batches }) => {
         const run = runs++
@@ -89,11 +70,11 @@ describe.each(['postgres', ...(program ? ['redis'] : [])])('the store %s', (name
         for (const { afterMs, clients, wanted } of batches) {
           now += afterMs
           const asked = clients.map((client) => ({
-            key: `${name} ${run} ${client}`,
+            key: `${run} ${client}`,
             rate: rates[client],
             wanted,
           }))
-          expect(await store.take(asked)).toEqual(expected(asked))
+          expect(await postgresStore.take(asked)).toEqual(expected(asked))
         }
       }),
       { numRuns: 25 },
@@ -102,13 +83,10 @@ describe.each(['postgres', ...(program ? ['redis'] : [])])('the store %s', (name
 
   it('gives each token once, however many replicas ask at the same time', async () => {
     const options = { clock: () => now, log: pino({ level: 'silent' }) }
-    const open = () =>
-      name === 'postgres'
-        ? createPostgresStore(database.url, options)
-        : createRedisStore(redis?.url ?? '', options)
+    const open = () => createPostgresStore(database.url, options)
     const replicas = [open(), open(), open()]
     const rate = { perSecond: 1, burst: 40 }
-    const keys = ['x', 'y', 'z'].map((key) => `${name} together ${key}`)
+    const keys = ['x', 'y', 'z'].map((key) => `together ${key}`)
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, at) =>
         (replicas[at % 3] as Store).take(keys.map((key) => ({ key, rate, wanted: 3 }))),
@@ -121,12 +99,8 @@ describe.each(['postgres', ...(program ? ['redis'] : [])])('the store %s', (name
   })
 
   it('counts by a clock of its own when none is set', async () => {
-    const store =
-      name === 'postgres'
-        ? createPostgresStore(database.url, { log: pino({ level: 'silent' }) })
-        : createRedisStore(redis?.url ?? '')
-    const ask = () =>
-      store.take([{ key: `${name} own clock`, rate: { perSecond: 1 / 3_600, burst: 2 }, wanted: 2 }])
+    const store = createPostgresStore(database.url, { log: pino({ level: 'silent' }) })
+    const ask = () => store.take([{ key: 'own clock', rate: { perSecond: 1 / 3_600, burst: 2 }, wanted: 2 }])
     expect(await ask()).toEqual([{ granted: 2, waitSeconds: 0 }])
     const [second] = await ask()
     expect(second?.granted).toBe(0)
@@ -156,19 +130,5 @@ describe('the table of buckets', () => {
     for (const [at, key] of ['a', 'b', 'c', 'd', 'e'].entries()) await ask(key, 9 - at)
     await postgresStore.sweep(3)
     expect(await keys()).toEqual(['a', 'b', 'c'])
-  })
-})
-
-describe.runIf(program)('the keys of Redis', () => {
-  it('expire when their buckets are full again', async () => {
-    const store = createRedisStore(redis?.url ?? '')
-    await store.take([{ key: 'expiring', rate: { perSecond: 1, burst: 1_000 }, wanted: 100 }])
-    const { createClient } = await import('@redis/client')
-    const client = await createClient({ url: redis?.url ?? '' }).connect()
-    const left = await client.pTTL('expiring')
-    expect(left).toBeGreaterThan(50_000)
-    expect(left).toBeLessThanOrEqual(100_000)
-    client.destroy()
-    await store.close()
   })
 })

@@ -151,6 +151,24 @@ export const text = (most: number, least = 0) =>
 /** Text that is not blank. */
 export const words = (most: number) => text(most, 1).refine((value) => value.trim() !== '')
 
+/** Looks at the count of entries or keys before any of them is validated. */
+const counted = <T extends z.ZodType>(most: number, schema: T) =>
+  z.preprocess((given, context) => {
+    if (Object.keys(Object(given)).length <= most) return given
+    context.addIssue({ code: 'custom' })
+    return z.NEVER
+  }, schema)
+
+/** A list in a request. */
+export const list = <T extends z.ZodType>(item: T, { least = 0, most }: { least?: number; most: number }) =>
+  counted(most, z.array(item).min(least).max(most))
+
+/** An object in a request whose keys the caller chooses. */
+export const record = <T extends z.ZodType>(
+  value: T,
+  { longestKey, most }: { longestKey: number; most: number },
+) => counted(most, z.record(text(longestKey, 1), value).meta({ maxProperties: most }))
+
 /** An id in a JSON body. */
 export const bodyId = z
   .int()

@@ -1,6 +1,7 @@
 // A route is a plain object: its input, who may call it, its answers. The HTTP door serves it and generates the OpenAPI document from it.
 import type { Address } from 'viem'
 import { z } from 'zod'
+import { type BodyLimits, USUAL_BODY } from './body-limits.ts'
 import type { Config } from './config.ts'
 import type { Chain, Context } from './context.ts'
 
@@ -64,8 +65,11 @@ export interface RouteSpec<P, Q, B, A extends Auth> {
   isServed?(config: Config): boolean
   params?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<P>
   query?: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<Q>
-  /** The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. */
-  body?: { schema: z.ZodType<B>; refusal: string; isOptional?: true }
+  /**
+   * The JSON body; `refusal` is the answer to a body that is not JSON or does not match the schema. A larger body than `most` is not read, one
+   * with more values not parsed.
+   */
+  body?: { schema: z.ZodType<B>; refusal: string; isOptional?: true; most?: BodyLimits }
   /**
    * Left out, a GET changes nothing and everything else does. A session that may only read can call what changes nothing but that session
    * itself.
@@ -159,6 +163,8 @@ export const needsName = (route: Route): boolean => bodyOf(route) === NAMING && 
 
 /** Whether a route is a read that needs no authentication. */
 export const isPublic = ({ auth, method }: Route): boolean => auth === 'none' && method === 'GET'
+
+export const bodyLimitsOf = ({ body }: Route): BodyLimits => body?.most ?? USUAL_BODY
 
 /** The path in Fastify's notation. */
 export const urlOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1')

@@ -1,5 +1,6 @@
 // An MCP tool is a plain object, like a route (`route.ts`): its input, its output and the operation behind it.
 import type { z } from 'zod'
+import type { BodyLimits } from './body-limits.ts'
 import type { Chain, Context } from './context.ts'
 
 export interface ToolCall<I> {
@@ -21,6 +22,8 @@ export interface ToolSpec<I> {
   details?: string
   /** The tool's input; `chain_id` is added to that of every tool. */
   input: z.ZodObject<z.ZodRawShape, z.core.$strip> & z.ZodType<I>
+  /** What a call may hold, where it is more than usual. */
+  most?: BodyLimits
   /** Fields that are required for the caller but optional in `input`, because the operation itself refuses a call without them. */
   needs?: readonly string[]
   /** Schema of the answer, an object; a list means that the answer matches one of the schemas. */

@@ -229,7 +229,7 @@ describe('a request', () => {
   })
 
   it('with a role that is nested without end is refused like any other', async () => {
-    const endless = '['.repeat(30_000) + ']'.repeat(30_000)
+    const endless = '['.repeat(900) + ']'.repeat(900)
     const params = { message: { messageId: 'm', role: '?', parts: [{ text: 'a' }] } }
     const { body } = await post(JSON.stringify(rpc('SendMessage', params)).replace('"?"', endless))
     expect(body.error).toMatchObject({ code: -32_602, message: expect.stringContaining('message.role') })
@@ -246,6 +246,16 @@ describe('a request', () => {
   it('of more than 64 KiB is refused', async () => {
     const answer = await post(rpc('SendMessage', userMessage([{ text: 'x'.repeat(64 * 1024) }])))
     expect([answer.status, answer.body]).toEqual([413, { error: 'request body too large' }])
+  })
+
+  it('has its values counted before it is parsed', async () => {
+    const { status, body } = await post(
+      `{"jsonrpc":"2.0","id":1,"params":[${Array(1_001).fill('0').join()}]}`,
+    )
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: -32_600, message: 'the body has more than 1000 values' },
+    ])
   })
 
   it('from a page of another origin is refused', async () => {

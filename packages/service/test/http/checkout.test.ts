@@ -6,6 +6,7 @@ import { AttestationKey, AttributionToken } from '@referrer/protocol'
 import { hexToBytes, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Service, startService } from '../../src/app/service.ts'
+import { checkOut } from '../../src/views/checkout/operations.ts'
 import { callerOf, cookieOf, must, sessionOf } from './caller.ts'
 import { generic, NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { act } from './merchants.ts'
@@ -224,7 +225,7 @@ describe('a checkout is refused', () => {
       `${token}x`,
       'http://127.0.0.1:1/',
       '../admin',
-      'x'.repeat(100_000),
+      'x'.repeat(60_000),
     ]) {
       expect(await buy({ token: wrong })).toMatchObject(invalid)
     }
@@ -274,6 +275,19 @@ describe('a checkout is refused', () => {
     for (const { status } of await Promise.all(waiting)) expect(status).toBe(200)
     reset()
     expect((await buy({ token })).status).toBe(200)
+  })
+
+  it('while twenty calls wait for the same shop, whoever made them: a slow shop takes its own share', async () => {
+    const held: ServerResponse[] = []
+    answer = (response) => held.push(response)
+    const from = (client: number) => checkOut(m.service.context, `client ${client}`, { token })
+    const waiting = Array.from({ length: 20 }, (_, at) => from(at))
+    await expect.poll(() => held.length).toBe(20)
+    await expect(from(20)).rejects.toThrow('too many calls wait for the answers of shops')
+    for (const response of held) response.end('done')
+    expect(await Promise.all(waiting)).toHaveLength(20)
+    answer = (response) => response.end('done')
+    expect(await from(20)).toMatchObject({ status: 200 })
   })
 
   it('for a product that is closed', async () => {

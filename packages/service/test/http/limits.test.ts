@@ -201,23 +201,35 @@ describe('a client', () => {
 })
 
 describe('the size of a body', () => {
-  const MOST = 2 * 1024 * 1024
+  const MOST = 64 * 1024
   const post = (size: number) => {
     const { buyer } = m.market.accounts
     const timestamp = Math.floor(nowMs / 1_000)
     return m.call('POST', '/v1/spending-limits', { as: buyer, body: ' '.repeat(size), timestamp })
   }
 
-  it('may be 2 MiB and not a byte more', async () => {
+  it('may be 64 KiB and not a byte more, where the route does not say otherwise', async () => {
     expect(await post(MOST)).toMatchObject({ status: 400, body: { error: 'invalid body' } })
+    nowMs += 3_600_000
     const answer = await post(MOST + 1)
     expect(answer).toMatchObject({ status: 413, body: { error: 'request body too large' } })
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   })
 
+  it('counts against the client as requests do: each 16 KiB as much as one', async () => {
+    expect((await post(MOST)).status).toBe(400)
+    // With its four times 16 KiB the request has taken the burst of five.
+    expect((await plain()).status).toBe(429)
+    nowMs += 500
+    expect((await plain()).status).toBe(200)
+    nowMs += 3_600_000
+    expect((await post(100)).status).toBe(400)
+    expect((await plain()).status).toBe(200)
+  })
+
   it('counts where it is not announced either', async () => {
     const { buyer } = m.market.accounts
-    const chunk = Buffer.alloc(1024 * 1024, ' ')
+    const chunk = Buffer.alloc(MOST / 2, ' ')
     const body = Buffer.concat([chunk, chunk, Buffer.from(' ')])
     const signed = await signatureHeaders(buyer, body, Math.floor(nowMs / 1_000))
     const response = await fetch(`${m.service.url}/v1/spending-limits`, {

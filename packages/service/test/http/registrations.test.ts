@@ -19,7 +19,14 @@ import { NO_WORK, startTestMarket, type TestMarket } from './market.ts'
 import { openRecorded, register } from './merchants.ts'
 
 const HOUR = 3_600_000
-const lookup = async () => [{ address: '127.0.0.1', family: 4 as const }]
+/** Opened when whoever looks up silent.test may go on. */
+let silence = Promise.withResolvers<void>()
+const lookedUp: string[] = []
+const lookup = async (host: string) => {
+  lookedUp.push(host)
+  if (host === 'silent.test') await silence.promise
+  return [{ address: '127.0.0.1', family: 4 as const }]
+}
 
 let m: TestMarket
 let server: Server
@@ -260,6 +267,28 @@ describe('a registration file', () => {
     for (let minutes = 1; minutes <= 20; minutes += 1) await read(1 / 60)
     expect(new Set(asked).size).toBe(22)
     expect(asked).toHaveLength(22)
+  })
+
+  it('in the URI itself takes no place of those that need a host', async () => {
+    const inUri = (at: number) => `data:application/json,${encodeURIComponent(fileOf(`In the URI ${at}`))}`
+    const agents: bigint[] = []
+    for (let at = 0; at < 21; at += 1) agents.push(await newAgent(inUri(at)))
+    const other = await newAgent(urlOf('beside.test'))
+    await read(1)
+    expect((await shown(other)).name).toBe('Meteo')
+    expect((await shown(agents[20])).name).toBe('In the URI 20')
+  })
+
+  it('does not wait for the slowest host of a run', async () => {
+    const slow = await newAgent(urlOf('silent.test'))
+    const run = read(1)
+    await expect.poll(() => lookedUp).toContain('silent.test')
+    const other = await newAgent(urlOf('prompt.test'))
+    await expect.poll(async () => (await shown(other))?.name, { timeout: 4_000 }).toBe('Meteo')
+    expect(await shown(slow)).toBeUndefined()
+    silence.resolve()
+    silence = Promise.withResolvers<void>()
+    await run
   })
 
   it('is cut to what is shown', async () => {

@@ -8,7 +8,7 @@ import { connectMcp, type McpCaller } from './client.ts'
 
 const OWN_HOST = 'market.test'
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-const MOST = 2 * 1024 * 1024
+const MOST = 64 * 1024
 
 let m: TestMarket
 let mcp: McpCaller
@@ -108,15 +108,18 @@ describe('the door', () => {
     }
   })
 
-  it('refuses a body of more than 2 MiB', async () => {
+  it('refuses a message of more than 64 KiB, and one of more than any tool takes unread', async () => {
     const long = (length: number) => `${JSON.stringify(LIST)}${' '.repeat(length)}`
-    const { status, text } = await send(long(MOST))
+    const { status, text } = await send(long(2 * 1024 * 1024))
     expect([status, JSON.parse(text)]).toEqual([413, { error: 'request body too large' }])
+    expect(messageOf(await send(long(MOST)))).toEqual(
+      refused(413, -32_600, `the message has more than ${MOST} bytes`),
+    )
     expect((await send(long(MOST - JSON.stringify(LIST).length))).status).toBe(200)
   })
 
-  it('refuses what is long elsewhere than in the arguments of a tool: whatever is wrong with it would be told', async () => {
-    const zeros = Array.from({ length: 200_000 }, () => 0)
+  it('refuses what has many values, or is long elsewhere than in arguments that may be long: all that is wrong with it would be told', async () => {
+    const zeros = Array.from({ length: 2_000 }, () => 0)
     const initialize = (icons: number[]) => ({
       ...LIST,
       method: 'initialize',
@@ -131,20 +134,36 @@ describe('the door', () => {
       method: 'tools/call',
       params: { name, arguments: args, ...more },
     })
-    const long = 'x'.repeat(40_000)
-    for (const message of [
-      initialize(zeros),
-      { ...LIST, method: 'prompts/get', params: { name: 'find_and_buy', arguments: { want: zeros } } },
-      ask(long, {}),
-      ask('get_agent', {}, { _meta: { long } }),
-      ask('get_agent', zeros),
-    ]) {
-      expect(messageOf(await send(message))).toEqual(
-        refused(413, -32_600, 'message too large: only the arguments of a tool may be large'),
-      )
+    const long = 'x'.repeat(70_000)
+    const TOO_LONG = `the message has more than ${MOST} bytes`
+    const TOO_MANY = 'the body has more than 1000 values'
+    for (const [reason, message] of [
+      [TOO_MANY, initialize(zeros)],
+      [
+        TOO_MANY,
+        { ...LIST, method: 'prompts/get', params: { name: 'find_and_buy', arguments: { want: zeros } } },
+      ],
+      [TOO_LONG, ask(long, {})],
+      [TOO_LONG, ask('get_agent', {}, { _meta: { long } })],
+      [TOO_LONG, ask('get_agent', { agent_id: 1, long })],
+      [TOO_MANY, ask('get_agent', zeros)],
+      [TOO_LONG, ask('submit_proof', {}, { _meta: { long } })],
+      [TOO_MANY, ask('submit_proof', {}, { _meta: { zeros } })],
+      [TOO_MANY, ask('check_review_content', { content_json: long, zeros })],
+      ['the body has more than 10000 values', ask('submit_proof', { proof_data: Array(5).fill(zeros) })],
+    ] as const) {
+      expect(messageOf(await send(message))).toEqual(refused(413, -32_600, reason))
+    }
+    for (const [name, args] of [
+      ['submit_proof', { proof_data: { zeros, long } }],
+      ['check_review_content', { content_json: long }],
+    ] as const) {
+      expect((await send(ask(name, args))).status).toBe(200)
     }
     // Also for a call with a field of the newer protocol.
-    const { status, text } = await send(ask('get_agent', { agent_id: 1, long }, { task: {} }))
+    const { status, text } = await send(
+      ask('get_agent', { agent_id: 1, long: long.slice(0, 40_000) }, { task: {} }),
+    )
     expect([status, text.length < 2_000]).toEqual([200, true])
     const unknown = await send(ask('x'.repeat(30_000), {}))
     expect(unknown.text.length).toBeLessThan(500)

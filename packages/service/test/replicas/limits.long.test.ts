@@ -1,6 +1,5 @@
 // Two replicas of the service over one database: what one has counted, taken or ended holds at the other.
 import { freshDatabase, type TestDatabase } from '@referrer/database/testing'
-import { findRedis, NO_REDIS, type RedisServer, startRedis } from '@referrer/process/limits/testing'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
@@ -21,17 +20,12 @@ import { NO_WORK } from '../http/market.ts'
 import { connectTo } from '../mcp/client.ts'
 import { type ServiceProcess, startServiceProcess } from '../outage/service-process.ts'
 
-const program = findRedis()
-if (!program) console.warn(NO_REDIS)
-
 const BURST = 100
 let database: TestDatabase
-let redis: RedisServer | undefined
 let env: Record<string, string>
 
 beforeAll(async () => {
   database = await freshDatabase(migrations)
-  redis = program && (await startRedis(program))
   env = {
     DATABASE_URL: database.url,
     PORT: '0',
@@ -44,11 +38,9 @@ beforeAll(async () => {
     RATE_LIMIT_BURST: String(BURST),
     // A busy machine is slow, and a store that does not answer in time is another case.
     LIMITS_TIMEOUT_MS: '10000',
-    ...(redis && { REDIS_URL: redis.url }),
   }
 })
 afterAll(async () => {
-  await redis?.kill()
   await database.drop()
 })
 
@@ -63,8 +55,7 @@ async function inTurn<T>(replicas: readonly T[], times: number, send: (replica: 
   return answers
 }
 
-const stores = ['postgres', ...(program ? ['redis'] : [])]
-describe.each(stores)('a client that goes from one replica to the other, with LIMITS=%s', (LIMITS) => {
+describe('a client that goes from one replica to the other', () => {
   let services: Service[]
   let replicas: Caller[]
   /** A clock that stands still, so that no limit refills by itself. */
@@ -72,7 +63,7 @@ describe.each(stores)('a client that goes from one replica to the other, with LI
 
   beforeAll(async () => {
     const start = () =>
-      startService(readConfig({ ...env, LIMITS }), {
+      startService(readConfig(env), {
         ...NO_WORK,
         clock: () => nowMs,
         chainHealth: async () => [],

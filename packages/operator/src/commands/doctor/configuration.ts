@@ -125,7 +125,7 @@ function judgeMissing({ roles, service, chains }: Subject): Verdict<undefined> {
 
 /** Anybody else on the machine. */
 const OTHERS = 0o007
-const SECRET_NAME = /(_KEYS?|_SECRET|_TOKEN|ACCOUNTS|DATABASE_URL|REDIS_URL|_REPLICA_URLS)(_FILE)?$/
+const SECRET_NAME = /(_KEYS?|_SECRET|_TOKEN|ACCOUNTS|DATABASE_URL|_REPLICA_URLS)(_FILE)?$/
 
 /** Variables whose value is the path of a file with a secret. */
 const NAMES_FILE = /_FILE$|^(FACILITATOR_)?(WEB3SIGNER|VAULT_CLIENT)_KEY$/

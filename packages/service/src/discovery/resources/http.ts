@@ -7,7 +7,7 @@ import { Discovered } from './shapes.ts'
 const payTo = z
   .preprocess((given) => [given ?? []].flat(), z.array(z.string()))
   .meta({
-    about: `Addresses to search beside the merchant's own; may be repeated, ${MOST_PAY_TOS} at most.`,
+    about: `Addresses to search beside the merchant's own; may be repeated, ${MOST_PAY_TOS} at most. A client may have five of them searched in a second.`,
     shown: {
       type: 'array',
       items: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
@@ -30,7 +30,7 @@ export const resourceRoutes: Route[] = [
     perSecond: 5,
     response: Discovered,
     refusals: { 400: ['invalid pay_to', 'too many pay_to values'], 404: 'merchant not found' },
-    handle: ({ context, chain, params, query }) =>
-      discoverResources(context, chain, { merchantId: params.id, payTos: query.pay_to }),
+    handle: ({ context, chain, client, params, query }) =>
+      discoverResources(context, chain, { merchantId: params.id, payTos: query.pay_to, client }),
   }),
 ]

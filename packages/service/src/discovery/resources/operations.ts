@@ -1,11 +1,11 @@
 // What a merchant sells by x402, here and elsewhere, from catalogues and from its own hosts.
-import { createTurns, parseWebUrl } from '@referrer/net'
-import { createCache } from '@referrer/process'
+import { createTurns, parseWebUrl, siteOf } from '@referrer/net'
+import { createCache, type Limiter } from '@referrer/process'
 import { type Address, getAddress, isAddress } from 'viem'
 import type { z } from 'zod'
 import { type Chain, type Context, oncePerProcess } from '../../kit/context.ts'
 import { address, hex, whole } from '../../kit/json-values.ts'
-import { MarketError } from '../../kit/market-error.ts'
+import { MarketError, RateLimited } from '../../kit/market-error.ts'
 import { payoutOf } from '../../market/merchants/json.ts'
 import { notFound } from '../../market/merchants/refusals.ts'
 import { findMerchant } from '../../market/merchants/store.ts'
@@ -20,8 +20,11 @@ const MOST_HOSTS = 5
 const MOST_ITEMS = 300
 const MOST_BYTES = 2 * 1024 * 1024
 const KEPT_MS = 30_000
-/** Limit of concurrent requests to catalogues and hosts, whatever the number of our callers. */
+/** Limit of concurrent requests to catalogues and hosts, whatever the number of our callers; of each no more than its share. */
 const AT_ONCE = 64
+const OF_ONE = { client: 8, host: 2, site: 8 }
+/** Addresses that a client may have searched besides those of merchants: the catalogue is asked for each. */
+const ADDRESSES = { perSecond: 5, burst: 10 }
 const LONGEST_WAIT_MS = 400
 
 type Item = z.output<typeof ItemShape>
@@ -39,32 +42,50 @@ const sourcesOf = oncePerProcess((context) => {
   const inCatalogue = turnsOf()
   const onHosts = turnsOf()
   return {
-    catalogue: ({ config: { chainId, contracts }, optionalReadMs }: Chain, payTo: Address) =>
+    limiter: context.limits.limiter('addresses searched', ADDRESSES),
+    catalogue: ({ config: { chainId, contracts }, optionalReadMs }: Chain, payTo: Address, client: string) =>
       ask({
         name: `${chainId}/${payTo}`,
-        of: () => inCatalogue(() => askCatalogue(context, payTo, contracts.SplitRouter, optionalReadMs)),
+        of: () =>
+          inCatalogue({ client }, () => askCatalogue(context, payTo, contracts.SplitRouter, optionalReadMs)),
       }),
     manifests: ({ optionalReadMs }: Chain, origin: string) =>
-      ask({ name: origin, of: () => onHosts(() => readManifests(context, origin, optionalReadMs)) }),
+      ask({
+        name: origin,
+        of: () => {
+          const { host } = new URL(origin)
+          return onHosts({ host, site: siteOf(host) }, () => readManifests(context, origin, optionalReadMs))
+        },
+      }),
   }
 })
 
 /** Undefined: it waited too long for its turn and was not asked. */
 function turnsOf() {
-  const turn = createTurns(AT_ONCE)
-  return (ask: () => Promise<Found[]>): Promise<Found[] | undefined> => {
+  const turn = createTurns(AT_ONCE, OF_ONE)
+  return (
+    whom: Parameters<typeof turn.hasRoom>[0],
+    ask: () => Promise<Found[]>,
+  ): Promise<Found[] | undefined> => {
     const since = performance.now()
-    return turn(async () => (performance.now() - since > LONGEST_WAIT_MS ? undefined : ask()))
+    return turn(async () => (performance.now() - since > LONGEST_WAIT_MS ? undefined : ask()), whom)
   }
+}
+
+async function spend(limiter: Limiter, client: string, addresses: number): Promise<void> {
+  const waitSeconds = addresses > 0 ? await limiter(client, addresses) : 0
+  if (waitSeconds > 0) throw new RateLimited('too many pay_to addresses at once', Math.ceil(waitSeconds))
 }
 
 /** A source that does not answer within a few seconds is left out, as if it had nothing. */
 export async function discoverResources(
   context: Context,
   chain: Chain,
-  { merchantId, payTos: given }: { merchantId: bigint; payTos: readonly string[] },
+  { merchantId, payTos: given, client }: { merchantId: bigint; payTos: readonly string[]; client: string },
 ): Promise<z.output<typeof Discovered>> {
   const asked = given.length > MOST_PAY_TOS ? tooMany() : given.map(readAddress)
+  const sources = sourcesOf(context)
+  await spend(sources.limiter, client, asked.length)
   const { config } = chain
   const { chainId } = config
   const [merchant, endpoints] = await Promise.all([
@@ -76,9 +97,8 @@ export async function discoverResources(
   const payTos = [...new Set([...asked, ...own])]
   const origins = originsOf([merchant.landing_page_url, ...endpoints.map(({ endpoint_url }) => endpoint_url)])
 
-  const sources = sourcesOf(context)
   const [listed, told] = await Promise.all([
-    Promise.all(payTos.map((payTo) => sources.catalogue(chain, payTo))),
+    Promise.all(payTos.map((payTo) => sources.catalogue(chain, payTo, client))),
     Promise.all(origins.map((origin) => sources.manifests(chain, origin))),
   ])
   const shown = showing(config, endpoints)

@@ -1,9 +1,11 @@
 // The A2A endpoint (Agent2Agent, binding JSON-RPC). A message is answered at once with a message, so there are no tasks, streams or push
 // notifications. It only reads: what pays, signs or writes is done with the tools at /mcp and the signer.
 import { clientOf } from '@referrer/net'
+import { valuesIn } from '@referrer/process'
 import type { Json } from '@referrer/process/openapi'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { tooManyValues, USUAL_BODY } from '../../kit/body-limits.ts'
 import type { Context } from '../../kit/context.ts'
 import type { Tool } from '../../kit/tool.ts'
 import { guides } from '../../market/guides/guides.ts'
@@ -11,8 +13,6 @@ import { A2A_PATH, SKILL_GUIDES } from '../../market/manifest/agent-card.ts'
 import type { ForPrograms } from '../mcp/http.ts'
 import { A2aError, askedIn, errorOf, type Reply, resultOf, type Version, versionOf } from './wire.ts'
 
-/** A message holds a few words or the arguments of one tool. */
-const MOST_BYTES = 64 * 1024
 /** Answers a text: what is wanted, in words. */
 const FOR_TEXTS = 'discover_products'
 
@@ -25,7 +25,7 @@ export function a2aRoutes(
   const names = [...readable].join(', ')
   const next = `To buy, vote, review and earn, connect to the MCP server ${base}/mcp and run the signer (npx @referrer/signer); ${base}/skill.md tells how.`
 
-  app.post(A2A_PATH, { bodyLimit: MOST_BYTES }, async (request, reply) => {
+  app.post(A2A_PATH, { bodyLimit: USUAL_BODY.bytes }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     let id: unknown = null
     const failed = (error: A2aError) => ({ jsonrpc: '2.0', id, error: errorOf(error) })
@@ -142,10 +142,12 @@ interface Call {
   params: unknown
 }
 
-function callIn(body: unknown): Call {
+function callIn(given: unknown): Call {
+  const body = Buffer.isBuffer(given) ? given : Buffer.alloc(0)
+  if (valuesIn(body) > USUAL_BODY.values) throw new A2aError('request', tooManyValues(USUAL_BODY))
   let message: unknown
   try {
-    message = JSON.parse(String(body))
+    message = JSON.parse(body.toString())
   } catch {
     throw new A2aError('parse', 'the body is not JSON')
   }

@@ -1,6 +1,7 @@
 // Accounts of a sandbox that people sign in with without a wallet of their own. Their keys are public: they hold play money.
 import { z } from 'zod'
 import type { Config } from '../../kit/config.ts'
+import { list } from '../../kit/fields.ts'
 import { unavailable } from '../../kit/market-error.ts'
 import { Answer, type Route, route } from '../../kit/route.ts'
 
@@ -18,7 +19,7 @@ const Rpc = z
     jsonrpc: z.literal('2.0'),
     id: z.union([z.int(), z.string().max(100)]),
     method: z.string().max(100),
-    params: z.array(z.unknown()).optional(),
+    params: list(z.unknown(), { most: 10 }).optional(),
   })
   .meta({ id: 'JsonRpcRequest' })
 

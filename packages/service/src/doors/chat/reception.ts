@@ -19,6 +19,8 @@ export type Answerer = (incoming: Incoming) => Promise<Message | undefined>
 /** A path to which a messenger posts. It answers the raw request, because signatures cover the exact bytes. */
 export interface Hook {
   path: string
+  /** The most bytes of a body, where it is more than usual. */
+  bodyLimit?: number
   handle(request: {
     headers: Readonly<Record<string, string | string[] | undefined>>
     body: Buffer

@@ -19,8 +19,8 @@ const RENDER_TIMEOUT_MS = 10_000
 /** Everybody sees the same page at the same moment, so one rendering serves all who ask within this time. */
 const PAGE_TTL_MS = 1_000
 const PAGE_CACHE = { max: 500, maxBytes: 32 * 1024 * 1024 }
-/** A page costs as much as several requests. */
-const PAGES_OF_CLIENT = { perSecond: 10, burst: 40 }
+/** A page costs up to 400 ms of a core that is busy: one client must not fill it. */
+const PAGES_OF_CLIENT = { perSecond: 2, burst: 40 }
 /** Our own questions for a page carry it: they are part of a request that was counted. */
 const OWN_HEADER = 'x-own-page'
 

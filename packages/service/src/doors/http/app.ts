@@ -17,6 +17,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { prefersHtml } from '../../kit/accept.ts'
+import { USUAL_BODY } from '../../kit/body-limits.ts'
 import type { Context } from '../../kit/context.ts'
 import { NOT_FOUND_PAGE, PAGE_HEADERS, renderErrorPage } from '../../kit/html.ts'
 import type { Route } from '../../kit/route.ts'
@@ -30,7 +31,7 @@ import { mcpRoutes } from '../mcp/http.ts'
 import { cors } from './cors.ts'
 import { healthRoutes } from './health.ts'
 import { limitHeldMemory } from './held-memory.ts'
-import { limit } from './limits.ts'
+import { costOf, limit } from './limits.ts'
 import { llmsRoute } from './llms.ts'
 import { describeRoutes } from './openapi.ts'
 import { ownRoutesWith } from './own-routes.ts'
@@ -38,7 +39,6 @@ import { SILENCE_MS, serveRoute } from './serve.ts'
 
 /** Version of the REST interface. */
 const VERSION = '1'
-const BODY_LIMIT = 2 * 1024 * 1024
 /** Time limit for receiving a whole request, so that a slow caller cannot hold a connection for ever. */
 const REQUEST_TIMEOUT_MS = 60_000
 
@@ -77,7 +77,7 @@ export function createApp(
   const app = Fastify({
     loggerInstance: log,
     logController: new RequestLog(context.log),
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: USUAL_BODY.bytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: answerTimeoutMs + SILENCE_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
@@ -110,7 +110,13 @@ export function createApp(
     if (isFree) done()
     else limit(limiter, request, reply, done)
   })
-  limitHeldMemory(app, BODY_LIMIT)
+  // Before the body is parsed. What was sent is counted, also where nobody announced it.
+  app.addHook('preValidation', (request, reply, done) => {
+    const cost = costOf(request)
+    if (cost === 0) done()
+    else limit(limiter, request, reply, done, cost)
+  })
+  limitHeldMemory(app)
 
   measureRequests(app, metrics)
   const hasMetrics = context.config.metrics === undefined
@@ -126,8 +132,8 @@ export function createApp(
     })
     for (const route of routes) serveRoute(app, context, route)
     llmsRoute(app, context, { hasPages: console !== undefined })
-    for (const { path, handle } of hooks) {
-      app.post(path, async ({ headers, body }, reply) => {
+    for (const { path, bodyLimit = USUAL_BODY.bytes, handle } of hooks) {
+      app.post(path, { bodyLimit }, async ({ headers, body }, reply) => {
         const answer = await handle({ headers, body: Buffer.isBuffer(body) ? body : EMPTY })
         return reply.code(answer.status).send(answer.body)
       })

@@ -22,7 +22,7 @@ async function start(ANSWER_TIMEOUT_MS: string): Promise<void> {
   app = testApp(context)
   app.get('/large', async () => Buffer.alloc(40 * MEGABYTE, 'x'))
   app.get('/text', async () => 'x'.repeat(40 * MEGABYTE))
-  app.post('/body', async () => 'thanks')
+  app.post('/body', { bodyLimit: 2 * 1024 * 1024 }, async () => 'thanks')
   app.get('/larger', async () => Buffer.alloc(70 * MEGABYTE, 'x'))
   url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   sockets = []

@@ -7,7 +7,7 @@ const MOST_BYTES = 64 * 1024 * 1024
 export const LARGE = 64 * 1024
 
 /** Limits the memory that each client holds: a body while it arrives, an answer until it is read. Beyond the limit large ones get 429. */
-export function limitHeldMemory(app: FastifyInstance, bodyLimit: number): void {
+export function limitHeldMemory(app: FastifyInstance): void {
   const held = new Map<string, number>()
 
   /** Counts bytes until the request ends; returns false when they exceed the limit. A single large body or answer always passes. */
@@ -26,8 +26,7 @@ export function limitHeldMemory(app: FastifyInstance, bodyLimit: number): void {
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    const { 'content-length': length = 0, 'transfer-encoding': encoding } = request.headers
-    if (hold(request, reply, Math.min(encoding ? bodyLimit : Number(length), bodyLimit))) return done()
+    if (hold(request, reply, bodyBytesOf(request))) return done()
     refused(reply).send(REFUSAL)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -36,6 +35,12 @@ export function limitHeldMemory(app: FastifyInstance, bodyLimit: number): void {
     refused(reply)
     done(null, REFUSAL)
   })
+}
+
+/** How many bytes the body of a request has, or may have where it does not say. */
+export function bodyBytesOf({ headers, routeOptions: { bodyLimit = 0 } }: FastifyRequest): number {
+  const { 'content-length': length = 0, 'transfer-encoding': encoding } = headers
+  return Math.min(encoding ? bodyLimit : Number(length), bodyLimit)
 }
 
 const REFUSAL = JSON.stringify({ error: 'rate limited' })

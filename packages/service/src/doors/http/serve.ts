@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import { clientOf } from '@referrer/net'
+import { valuesIn } from '@referrer/process'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { prefersHtml } from '../../kit/accept.ts'
+import { type BodyLimits, tooManyValues, USUAL_BODY } from '../../kit/body-limits.ts'
 import { chainOf } from '../../kit/chain-of.ts'
 import type { Chain, Context } from '../../kit/context.ts'
 import { detailOf, NO_JSON, unknownFieldOf } from '../../kit/detail.ts'
@@ -13,6 +15,7 @@ import { countRefusal, kindOf } from '../../kit/refusals.ts'
 import {
   Answer,
   accessOf,
+  bodyLimitsOf,
   bodyOf,
   isPublic,
   needsName,
@@ -59,6 +62,7 @@ export function serveRoute(app: FastifyInstance, context: Context, route: Route)
   app.route({
     method: route.method,
     url: urlOf(route),
+    bodyLimit: bodyLimitsOf(route).bytes,
     config: { isPublic: isPublic(route) },
     onRequest: (request, reply, done) => {
       if (route.headers) reply.headers(route.headers)
@@ -238,16 +242,22 @@ function readBody(route: Route, given: unknown): unknown {
   if (isOptional && isEmpty) return undefined
   let json: unknown
   try {
-    json = jsonOf(given)
-  } catch {
-    throw new MarketError('invalid input', refusal, { detail: NO_JSON })
+    json = jsonOf(given, bodyLimitsOf(route))
+  } catch (error) {
+    const detail = error instanceof RangeError ? error.message : NO_JSON
+    throw new MarketError('invalid input', refusal, { detail })
   }
   const result = schema.safeParse(json)
   if (result.success) return result.data
   throw new MarketError('invalid input', refusal, { detail: detailOf(schema, result.error, json) })
 }
 
-const jsonOf = (given: unknown): unknown => JSON.parse(UTF8.decode(Buffer.isBuffer(given) ? given : EMPTY))
+/** Throws a `RangeError` for JSON with too many values, which is not parsed. */
+function jsonOf(given: unknown, most: BodyLimits): unknown {
+  const bytes = Buffer.isBuffer(given) ? given : EMPTY
+  if (valuesIn(bytes) > most.values) throw new RangeError(tooManyValues(most))
+  return JSON.parse(UTF8.decode(bytes))
+}
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -284,12 +294,15 @@ function refuse(
   return reply.code(status).send({ error: text, ...(detail !== undefined && { detail }) })
 }
 
-function detailOfRefusal({ detail }: MarketError, { body }: Route, request: FastifyRequest) {
+function detailOfRefusal({ detail }: MarketError, route: Route, request: FastifyRequest) {
+  const { body } = route
   if (detail !== undefined || !body) return detail
+  // To parse a large body once more would cost more than the hint is worth.
+  if (Buffer.isBuffer(request.body) && request.body.length > USUAL_BODY.bytes) return undefined
   try {
-    return unknownFieldOf(body.schema as z.ZodType, jsonOf(request.body))
+    return unknownFieldOf(body.schema as z.ZodType, jsonOf(request.body, bodyLimitsOf(route)))
   } catch {
-    // The body is not JSON; the request was refused for another reason before the body was parsed.
+    // The body is not JSON, or too much of it; the request was refused for another reason before the body was parsed.
     return undefined
   }
 }

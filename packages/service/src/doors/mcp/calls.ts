@@ -72,18 +72,18 @@ function callOf(
   tool: Tool,
   args: Record<string, unknown>,
 ): ToolCall<never> {
-  const given = givenIn(args)
+  const given = givenIn(tool, args)
   const named = given.chain_id === undefined ? undefined : chainIdField.safeParse(given.chain_id)
   if (named?.success === false) throw new MarketError('invalid input', 'invalid chain_id')
   const chain = chainOf(context, named?.data)
   return { context, chain, isChainNamed: named !== undefined, client, input: read(tool, given) as never }
 }
 
-/** Drops null and empty values, because some clients fill every field of the schema. */
-function givenIn(args: Record<string, unknown>): Record<string, unknown> {
-  const isNothing = (value: unknown) => value === null || value === ''
-  if (!Object.values(args).some(isNothing)) return args
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => !isNothing(value)))
+/** The arguments that the tool knows. Null and empty values are left out, because some clients fill every field of the schema. */
+function givenIn({ input }: Tool, args: Record<string, unknown>): Record<string, unknown> {
+  const names = ['chain_id', ...Object.keys((input as z.ZodObject).shape)]
+  const isGiven = (name: string) => Object.hasOwn(args, name) && args[name] !== null && args[name] !== ''
+  return Object.fromEntries(names.filter(isGiven).map((name) => [name, args[name]]))
 }
 
 /** Validates the arguments; the refusal is that of the first bad field. */

@@ -6,12 +6,13 @@ import {
 } from '@modelcontextprotocol/server'
 import { clientOf } from '@referrer/net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LARGEST_BODY } from '../../kit/body-limits.ts'
 import type { Context } from '../../kit/context.ts'
 import type { Tool } from '../../kit/tool.ts'
 import type { CallerCheck } from './caller-check.ts'
 import type { CallTool } from './calls.ts'
 import { explained, listed } from './listed.ts'
-import { isSmallEnough } from './message-size.ts'
+import { excessFor, excessOf, sizeOf } from './message-size.ts'
 import { createMcpServer, type Offered } from './server.ts'
 
 const PATH = '/mcp'
@@ -24,6 +25,7 @@ const PREFLIGHT = {
   'access-control-allow-headers': 'content-type, accept, mcp-protocol-version, mcp-method, mcp-name',
   'access-control-max-age': '600',
 }
+const EMPTY = Buffer.alloc(0)
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
 
@@ -46,7 +48,7 @@ export function mcpRoutes(
   }
   // The names of the tools are logged, because all calls have the same path.
   const operations = new Map(
-    tools.map(({ name, isReadOnly = false }) => [name, { name, isRead: isReadOnly }]),
+    tools.map(({ name, most, isReadOnly = false }) => [name, { name, most, isRead: isReadOnly }]),
   )
   const operationOf = (message: unknown): FastifyRequest['operation'] => {
     const { method, params } = Object(message) as Record<string, unknown>
@@ -64,22 +66,20 @@ export function mcpRoutes(
   )
   app.addHook('onClose', () => modern.close())
 
-  app.post(PATH, async (request, reply) => {
+  app.post(PATH, { bodyLimit: LARGEST_BODY.bytes }, async (request, reply) => {
     const problem = problemOf(request.headers)
     if (problem !== undefined) return refuse(reply, 403, INVALID_REQUEST, problem)
-    const body = parsed(request.body)
+    const bytes = Buffer.isBuffer(request.body) ? request.body : EMPTY
+    const size = sizeOf(bytes)
+    const excess = excessOf(size)
+    if (excess !== undefined) return refuse(reply, 413, INVALID_REQUEST, excess)
+    const body = parsed(bytes)
     if (body === undefined) return refuse(reply, 400, PARSE_ERROR, 'the body is not JSON')
     // Batches are refused, because the rate limit counts requests.
     if (Array.isArray(body)) return refuse(reply, 400, INVALID_REQUEST, 'send one message per request')
     request.operation = operationOf(body)
-    if (!isSmallEnough(body, (request.body as Buffer).length)) {
-      return refuse(
-        reply,
-        413,
-        INVALID_REQUEST,
-        'message too large: only the arguments of a tool may be large',
-      )
-    }
+    const tooMuch = excessFor(operations, body, size)
+    if (tooMuch !== undefined) return refuse(reply, 413, INVALID_REQUEST, tooMuch)
     const asked = webRequest(request)
     const isLegacy = await isLegacyRequest(asked, body)
     return send(
@@ -118,9 +118,9 @@ async function answerLegacy(
   return transport.handleRequest(request, { parsedBody })
 }
 
-function parsed(body: unknown): unknown {
+function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(String(body))
+    return JSON.parse(body.toString())
   } catch {
     return undefined
   }

@@ -1,23 +1,36 @@
-// Limits the size of messages for the MCP SDK. The SDK validates every part of a message and lists all issues in its answer: for two
-// megabytes of invalid parts that takes many seconds and gigabytes of memory.
+// Limits what a message may hold. The MCP SDK validates every part of a message, the arguments of tools too, and lists all issues in its
+// answer, so values are counted before it, and before the message is parsed.
+import { valuesIn } from '@referrer/process'
+import { type BodyLimits, LARGEST_BODY, tooManyValues, USUAL_BODY } from '../../kit/body-limits.ts'
 
-/** Size limit for a message without the arguments of a tool, as JSON. */
-const MOST_BYTES = 32 * 1024
+export const sizeOf = (json: Uint8Array): BodyLimits => ({ bytes: json.length, values: valuesIn(json) })
 
-/** Whether a message of `bytes` bytes is small enough. The arguments of a tool do not count, because the SDK does not validate them. */
-export function isSmallEnough(message: unknown, bytes: number): boolean {
-  if (bytes <= MOST_BYTES) return true
-  const { params, ...others } = Object(message) as Record<string, unknown>
-  const { arguments: args, ...more } = Object(params) as Record<string, unknown>
-  const isOfTool = others.method === 'tools/call' && typeof args === 'object' && !Array.isArray(args)
-  return lengthOf([others, more, isOfTool ? null : args]) <= MOST_BYTES
+/** What is too much of a message, before it is parsed; undefined when nothing is. */
+export const excessOf = (size: BodyLimits): string | undefined => excess(size, LARGEST_BODY)
+
+/** What is too much of a message that was parsed: the arguments of some tools may hold more than usual, the rest of the message may not. */
+export function excessFor(
+  tools: ReadonlyMap<unknown, { most: BodyLimits | undefined }>,
+  json: unknown,
+  size: BodyLimits,
+): string | undefined {
+  if (excess(size, USUAL_BODY) === undefined) return undefined
+  const { params, ...others } = Object(json) as Record<string, unknown>
+  const { arguments: _, ...more } = Object(params) as Record<string, unknown>
+  const most = (others.method === 'tools/call' && tools.get(more.name)?.most) || USUAL_BODY
+  return excess(size, most) ?? excess(sizeOf(Buffer.from(textOf([others, more]))), USUAL_BODY)
 }
 
-function lengthOf(value: unknown): number {
+function excess({ bytes, values }: BodyLimits, most: BodyLimits): string | undefined {
+  if (bytes > most.bytes) return `the message has more than ${most.bytes} bytes`
+  return values > most.values ? tooManyValues(most) : undefined
+}
+
+function textOf(value: unknown): string {
   try {
-    return JSON.stringify(value).length
+    return JSON.stringify(value)
   } catch {
-    // The value is nested too deeply for the stack.
-    return Number.POSITIVE_INFINITY
+    // Nested too deeply for the stack, which no message of ours is.
+    return '['.repeat(USUAL_BODY.values + 1)
   }
 }

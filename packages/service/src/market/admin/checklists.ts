@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../../kit/context.ts'
-import { accountShown, momentShown, page, wholeNumber, words } from '../../kit/fields.ts'
+import { accountShown, list, momentShown, page, wholeNumber, words } from '../../kit/fields.ts'
 import { address, time } from '../../kit/json-values.ts'
 import { type Route, route } from '../../kit/route.ts'
 import { offsetOf } from '../../machinery/db/page.ts'
@@ -47,7 +47,7 @@ export const adminChecklistRoutes: Route[] = [
     auth: 'admin',
     params,
     body: {
-      schema: z.object({ items: z.array(words(200)).min(1).max(20) }),
+      schema: z.object({ items: list(words(200), { least: 1, most: 20 }) }),
       refusal: 'invalid request',
     },
     response: Checklist,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LARGEST_BODY } from '../../kit/body-limits.ts'
 import { bodyId, id } from '../../kit/fields.ts'
 import { requireOwner } from '../../kit/owner.ts'
 import { type Route, route } from '../../kit/route.ts'
@@ -22,6 +23,7 @@ export const proofRoutes: Route[] = [
         proof_data: proofData,
       }),
       refusal: 'invalid request',
+      most: LARGEST_BODY,
     },
     takesChain: true,
     status: 201,

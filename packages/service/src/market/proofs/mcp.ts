@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LARGEST_BODY } from '../../kit/body-limits.ts'
 import { type Tool, tool } from '../../kit/tool.ts'
 import { id } from '../../kit/tool-fields.ts'
 import { getProofStatus, submitProof } from './operations.ts'
@@ -38,6 +39,7 @@ Errors: "proof_data is required" — it must be an object with at least one key.
         },
       }),
     }),
+    most: LARGEST_BODY,
     needs: ['proof_data'],
     output: SubmittedProof,
     perSecond: 5,

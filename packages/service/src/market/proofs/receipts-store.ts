@@ -33,10 +33,16 @@ export type Claimed = Pick<ProofRow, 'proof_id' | 'agent_id' | 'merchant_id' | '
   attempts: number
 }
 
-/** Claims what is due, for as long as the lease lasts: after a crash it is due again. */
+/** Claims what is due, but `not` of these merchants, for as long as the lease lasts: after a crash it is due again. */
 export async function claimReceipts(
   sql: Queryable,
-  { chainIds, now, leaseMs, limit }: { chainIds: number[]; now: Date; leaseMs: number; limit: number },
+  {
+    chainIds,
+    now,
+    leaseMs,
+    not = [],
+    limit,
+  }: { chainIds: number[]; now: Date; leaseMs: number; not?: readonly string[]; limit: number },
 ): Promise<Claimed[]> {
   const rows = await sql<(Claimed & { chain_id: bigint })[]>`
     -- An array and LIMIT 1 instead of joins, for which the planner may scan the whole tables.
@@ -44,7 +50,8 @@ export async function claimReceipts(
       UPDATE market.receipts SET due_at = ${new Date(now.getTime() + leaseMs)}, attempts = attempts + 1
       WHERE proof_id = ANY(ARRAY(
         SELECT due.proof_id FROM market.receipts AS due
-        WHERE due.due_at <= ${now} AND due.chain_id = ANY(${chainIds}::bigint[])
+        WHERE due.due_at <= ${now} AND due.chain_id = ANY(${chainIds}::bigint[]) AND NOT coalesce((
+          SELECT p.merchant_id FROM market.proofs AS p WHERE p.proof_id = due.proof_id LIMIT 1) = ANY(${not}::bigint[]), false)
         ORDER BY due.due_at, due.proof_id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
       RETURNING proof_id, chain_id, attempts
     )

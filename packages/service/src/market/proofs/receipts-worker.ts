@@ -1,9 +1,11 @@
 // Approves proofs by their receipts. A machine never rejects: what it cannot verify stays pending for an admin, with a note.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createTurns } from '@referrer/net'
 import type { Chain, Context } from '../../kit/context.ts'
 import { RateLimited } from '../../kit/market-error.ts'
 import { backoffMs } from '../../machinery/workers/backoff.ts'
 import type { Worker } from '../../machinery/workers/frame.ts'
+import { workOff } from '../../machinery/workers/work-off.ts'
 import { ALL_CLIENTS, type QuotaUse, spendQuota } from '../quotas/store.ts'
 import { NotNow, Unproven } from '../receipts/verdict.ts'
 import { type Claimed, claimReceipts, markVerified, postponeReceipt } from './receipts-store.ts'
@@ -11,7 +13,9 @@ import { decideProof } from './store.ts'
 import { USED, verifyReceipt } from './verify.ts'
 
 const POLL_MS = 1_000
-const BATCH_SIZE = 8
+const AT_ONCE = 16
+/** Of these, receipts of one merchant: its host may be slow. */
+const OF_MERCHANT = 2
 /** Longer than a verification takes. */
 const LEASE_MS = 120_000
 /** After so many attempts, within about three hours, a proof is left to admins. */
@@ -29,7 +33,7 @@ export const receiptsWorker = (context: Context): Worker => ({
       let claimed = 0
       try {
         // At the end of the drain nobody waits for a node or a host any more: what was claimed is due again after its lease.
-        claimed = await Promise.race([verifyDue(context), aborted])
+        claimed = await Promise.race([verifyDue(context, signal), aborted])
         frame.working()
       } catch (error) {
         frame.failing(error)
@@ -39,19 +43,24 @@ export const receiptsWorker = (context: Context): Worker => ({
   },
 })
 
-/** Looks at one batch of due proofs. Returns how many it claimed. */
-export async function verifyDue(context: Context): Promise<number> {
-  const claimed = await claimReceipts(context.sql, {
-    chainIds: [...context.chains.keys()],
-    now: new Date(context.clock()),
-    leaseMs: LEASE_MS,
-    limit: BATCH_SIZE,
-  })
-  const results = await Promise.allSettled(claimed.map((one) => look(context, one)))
-  const failed = results.find(({ status }) => status === 'rejected')
-  if (failed) throw (failed as PromiseRejectedResult).reason
-  return claimed.length
+/** Looks at all that is due. Returns how many it claimed. */
+async function verifyDue(context: Context, signal: AbortSignal): Promise<number> {
+  const turn = createTurns(AT_ONCE, { merchant: OF_MERCHANT })
+  return workOff(async (start) => {
+    if (signal.aborted || turn.free() === 0) return
+    const claimed = await claimReceipts(context.sql, {
+      chainIds: [...context.chains.keys()],
+      now: new Date(context.clock()),
+      leaseMs: LEASE_MS,
+      not: turn.full('merchant'),
+      limit: turn.free(),
+    })
+    for (const one of claimed) start(turn(() => look(context, one), { merchant: String(one.merchant_id) }))
+  }, NEVER)
 }
+
+/** What is claimed is looked at to its end. */
+const NEVER = new AbortController().signal
 
 async function look(context: Context, claimed: Claimed): Promise<void> {
   const chain = context.chains.get(claimed.chain_id)

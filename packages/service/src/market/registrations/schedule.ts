@@ -1,17 +1,24 @@
 // Reads the registration files of agents and merchants: each rarely, few at a time, and one at a time of each host.
-import { guardedFetch, HostNotAllowed, parseWebUrl, Unreachable } from '@referrer/net'
+import { createTurns, guardedFetch, HostNotAllowed, parseWebUrl, siteOf, Unreachable } from '@referrer/net'
 import { ProtocolError, Registration } from '@referrer/protocol'
 import type { Context } from '../../kit/context.ts'
 import { time } from '../../kit/json-values.ts'
 import type { Schedule } from '../../machinery/workers/schedule.ts'
+import { workOff } from '../../machinery/workers/work-off.ts'
 import type { StoredFile } from './shapes.ts'
 import { type DueRow, noteReading, postpone, queueMissing, takeDue } from './store.ts'
 
 const EVERY_SECONDS = 15
-/** How many are read in one run: strangers choose the URIs, and their hosts did not ask for us. */
+/** How many hosts are asked at once: strangers choose the URIs, and their hosts did not ask for us. */
 const AT_ONCE = 20
-/** How many of those that are due are looked at in one run: many agents at one host must not hold up the others. */
+/** Of these, hosts whose names belong together. */
+const OF_SITE = 5
+/** How many files are read at once that need no host, such as those in the URI itself. */
+const WITHOUT_HOST_AT_ONCE = 4
+/** How many of those that are due are looked at together: many agents at one host must not hold up the others. */
 const LOOKED_AT = 200
+/** When somebody is looked at again whose host had no room. */
+const SOON = 5_000
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const WEEK = 7 * 24 * HOUR
@@ -46,53 +53,59 @@ export const sweepRegistrations = ({ sql, clock, chains, log }: Context): Schedu
   },
 })
 
-/** Reads what is due, up to a limit. Exported for tests. */
+/** Reads what is due. Exported for tests. */
 export async function readDue(context: ReadingContext, signal: AbortSignal): Promise<void> {
   const { sql, clock, log } = context
-  const now = new Date(clock())
-  const until = new Date(now.getTime() + HOUR)
-  const rows = await takeDue(sql, { now, until, limit: LOOKED_AT })
-  const { first, later } = inTurn(context, rows, now)
-  await postpone(sql, later, until)
-  const outcomes = await Promise.allSettled(
-    first.map(async (row) => {
-      const { file, nextMs, isFailure } = await readRow(context, row, signal)
-      // A request that we aborted is no failure of the host; it is due again in an hour.
-      if (signal.aborted) return
-      const failures = isFailure ? row.failures + 1 : 0
-      const nextReadAt = new Date(now.getTime() + nextMs)
-      await noteReading(sql, row, {
-        file: file && { ...file, read_at: time(now) },
-        failures,
-        nextReadAt,
-        until,
-      })
-    }),
-  )
-  // One that cannot be stored does not stop the others; it is due again in an hour.
-  outcomes.forEach((outcome, at) => {
-    if (outcome.status === 'fulfilled') return
-    const { chain_id, agent_id } = first[at] as DueRow
-    const identity = { chainId: Number(chain_id), agentId: String(agent_id) }
-    log.error({ ...identity, err: outcome.reason }, 'a registration file could not be read or stored')
-  })
+  const onHosts = createTurns(AT_ONCE, { host: 1, site: OF_SITE })
+  const besides = createTurns(WITHOUT_HOST_AT_ONCE)
+  await workOff(async (start) => {
+    if (onHosts.free() === 0) return
+    const now = new Date(clock())
+    const until = new Date(now.getTime() + HOUR)
+    const later: { row: DueRow; nextReadAt: Date }[] = []
+    const ofHost = new Map<string, number>()
+    for (const row of await takeDue(sql, { now, until, limit: LOOKED_AT })) {
+      const read = async () => {
+        try {
+          await readAndNote(context, row, { now, until, signal })
+        } catch (err) {
+          // One that cannot be stored does not stop the others; it is due again in an hour.
+          const identity = { chainId: Number(row.chain_id), agentId: String(row.agent_id) }
+          log.error({ ...identity, err }, 'a registration file could not be read or stored')
+        }
+      }
+      const source = sourceOf(context, row.uri)
+      if (!source) {
+        start(besides(read))
+        continue
+      }
+      // Our own gateway serves everybody's files.
+      const host = source.isOurs ? undefined : source.url.host
+      const whom = host === undefined ? {} : { host, site: siteOf(host) }
+      const before = ofHost.get(host ?? '') ?? 0
+      if (host !== undefined) ofHost.set(host, before + 1)
+      // Those at one host are read a minute after each other.
+      if (before === 0 && onHosts.hasRoom(whom)) start(onHosts(read, whom))
+      else later.push({ row, nextReadAt: new Date(now.getTime() + (before * MINUTE || SOON)) })
+    }
+    await postpone(sql, later, until)
+  }, signal)
 }
 
-/** What is read in this run, and when the others are due again: those at one host a minute after each other. */
-function inTurn(context: ReadingContext, rows: readonly DueRow[], now: Date) {
-  const first: DueRow[] = []
-  const later: { row: DueRow; nextReadAt: Date }[] = []
-  const ofHost = new Map<string, number>()
-  for (const row of rows) {
-    const source = sourceOf(context, row.uri)
-    // Our own gateway serves everybody's files.
-    const host = source?.isOurs ? undefined : source?.url.host
-    const before = host === undefined ? 0 : (ofHost.get(host) ?? 0)
-    if (before === 0 && first.length < AT_ONCE) first.push(row)
-    else later.push({ row, nextReadAt: new Date(now.getTime() + before * MINUTE) })
-    if (host !== undefined) ofHost.set(host, before + 1)
-  }
-  return { first, later }
+async function readAndNote(
+  context: ReadingContext,
+  row: DueRow,
+  { now, until, signal }: { now: Date; until: Date; signal: AbortSignal },
+): Promise<void> {
+  const { file, nextMs, isFailure } = await readRow(context, row, signal)
+  // A request that we aborted is no failure of the host; it is due again in an hour.
+  if (signal.aborted) return
+  await noteReading(context.sql, row, {
+    file: file && { ...file, read_at: time(now) },
+    failures: isFailure ? row.failures + 1 : 0,
+    nextReadAt: new Date(now.getTime() + nextMs),
+    until,
+  })
 }
 
 interface Outcome {

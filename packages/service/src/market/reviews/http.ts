@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REVIEW_BODY } from '../../kit/body-limits.ts'
 import {
   bodyId,
   INVALID_PRODUCT_ID,
@@ -105,6 +106,7 @@ export const reviewRoutes: Route[] = [
         content_json: z.string(),
       }),
       refusal: 'invalid request',
+      most: REVIEW_BODY,
     },
     takesChain: true,
     response: RegisteredReview,
@@ -130,6 +132,7 @@ export const reviewRoutes: Route[] = [
     body: {
       schema: z.object({ merchant_id: bodyId, product_id: productId, content_json: z.string() }),
       refusal: 'invalid request',
+      most: REVIEW_BODY,
     },
     takesChain: true,
     response: CheckedContent,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { REVIEW_BODY } from '../../kit/body-limits.ts'
 import { optional, productId } from '../../kit/fields.ts'
 import { refused } from '../../kit/market-error.ts'
 import { type Tool, tool } from '../../kit/tool.ts'
@@ -87,6 +88,7 @@ Errors: "review N not found" — no such id; do not mix up the two kinds.`,
   }),
   tool({
     name: 'check_review_content',
+    most: REVIEW_BODY,
     title: 'Check the text of a review before it is published',
     description:
       'Whether a text would be taken as a review of the product; changes nothing. Use it before publish_escrow_review, submit_review and update_review_content_onchain. content_json is JSON text: rating (1 to 5) and description (no angle brackets), more keys as you like; some categories ask for more, which content_needs names. valid: publish exactly these characters. Else correct what problem says.',
@@ -111,6 +113,7 @@ Errors: "product … is not listed" — no such product on this chain, or some s
   }),
   tool({
     name: 'register_purchase_review',
+    most: REVIEW_BODY,
     title: 'Bring the text of a review that is on the chain',
     description:
       'After publish_escrow_review (signer): brings the text of the review, of which the chain has only the hash. Send its review_id, the escrow_id and the very same content_json. The review becomes visible, gets a ref_link that earns commission (get_earnings), and the cashback of the purchase is paid by itself (get_escrow_status). "not indexed yet": repeat in some seconds. "needs a vote": cast_review_votes first.',
@@ -131,6 +134,7 @@ Errors: "purchase for escrow N not found (not yet indexed — retry shortly)" an
   }),
   twoStepTool({
     name: 'submit_review',
+    most: REVIEW_BODY,
     title: 'Publish a review on an approved proof',
     description:
       'Publishes the one review that an approved proof (get_proof_status) allows; the service pays the gas. For a purchase through a ref link use publish_escrow_review (signer). First check_review_content. Next: get_review with the answered review_id as internal_id, until it is published.',
@@ -157,6 +161,7 @@ Errors: "proof with proof_id N not found" — not a proof of this agent on this 
   }),
   tool({
     name: 'update_review_content',
+    most: REVIEW_BODY,
     title: 'Bring the new text of an edited review',
     description:
       'After update_review_content_onchain (signer): brings the new text, with the same review_id and the very same content_json. Until then the text before is shown.',

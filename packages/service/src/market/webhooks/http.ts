@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { chainOf } from '../../kit/chain-of.ts'
 import type { Config } from '../../kit/config.ts'
-import { bodyId, clamp, integer, moment, momentShown, optional, text, wholeNumber } from '../../kit/fields.ts'
+import {
+  bodyId,
+  clamp,
+  integer,
+  list,
+  moment,
+  momentShown,
+  optional,
+  text,
+  wholeNumber,
+} from '../../kit/fields.ts'
 import { time, whole } from '../../kit/json-values.ts'
 import { MarketError } from '../../kit/market-error.ts'
 import { type Route, route } from '../../kit/route.ts'
@@ -108,15 +118,9 @@ export const webhookRoutes: Route[] = [
         url: z
           .string()
           .meta({ about: 'Only https.', shown: { type: 'string', format: 'uri', maxLength: LONGEST_URL } }),
-        events: z
-          .array(z.enum(EVENTS))
-          .min(1)
-          .max(EVENTS.length)
+        events: list(z.enum(EVENTS), { least: 1, most: EVENTS.length })
           .optional()
-          .meta({
-            about: 'Which types of messages; left out: all.',
-            shown: { type: 'array', items: { type: 'string', enum: [...EVENTS] }, minItems: 1 },
-          }),
+          .meta({ about: 'Which types of messages; left out: all.' }),
         description: text(200).default(''),
         agent_id: optional(bodyId).meta({
           about: 'Only about this agent of the caller.',

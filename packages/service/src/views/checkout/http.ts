@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text, wholeNumber } from '../../kit/fields.ts'
+import { record, text, wholeNumber } from '../../kit/fields.ts'
 import { Answer, type Route, route } from '../../kit/route.ts'
 import { CHECKOUT_TIMEOUT_MS, checkOut } from './operations.ts'
 
@@ -22,17 +22,10 @@ const Checkout = z
         about: 'The value of the `PAYMENT-SIGNATURE` header; left out, the shop is asked for its price.',
         shown: { type: 'string', pattern: PAYMENT.source, maxLength: LONGEST_PAYMENT },
       }),
-    query: z
-      .record(text(64, 1), text(1_000))
-      .refine((given) => Object.keys(given).length <= MOST_PARAMETERS)
+    query: record(text(1_000), { longestKey: 64, most: MOST_PARAMETERS })
       .optional()
       .meta({
         about: `What the product is asked: added to the query of its endpoint. At most ${MOST_PARAMETERS} parameters.`,
-        shown: {
-          type: 'object',
-          maxProperties: MOST_PARAMETERS,
-          additionalProperties: { type: 'string', maxLength: 1_000 },
-        },
       }),
   })
   .meta({ id: 'Checkout' })

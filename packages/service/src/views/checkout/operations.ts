@@ -1,6 +1,6 @@
 // Calls the endpoint of a product for a person's browser, whose pages may not call other origins. It is no open proxy: it calls endpoints
 // of open products only, by a link that we signed, and hands on nothing of the caller but the payment and the query.
-import { type Fetched, guardedFetch, HostNotAllowed, Unreachable } from '@referrer/net'
+import { createTurns, type Fetched, guardedFetch, HostNotAllowed, siteOf, Unreachable } from '@referrer/net'
 import { X402 } from '@referrer/protocol'
 import { type Context, oncePerProcess } from '../../kit/context.ts'
 import { fieldsOf, jsonOf } from '../../kit/loose-json.ts'
@@ -9,9 +9,9 @@ import { resolveLink } from '../../market/links/operations.ts'
 
 export const CHECKOUT_TIMEOUT_MS = 20_000
 const MOST_BYTES = 256 * 1024
-/** How many calls may wait for shops at once: of one client, and in all. */
-const MOST_OF_CLIENT = 4
+/** How many calls may wait for shops at once, so that slow shops do not use up our sockets. No client and no shop may take all of them. */
 const MOST_AT_ONCE = 200
+const OF_ONE = { client: 4, host: 20, site: 40 }
 
 export interface Checkout {
   token: string
@@ -45,7 +45,10 @@ export async function checkOut(
     }
     url.searchParams.set(name, value)
   }
-  return held(context, client, async () => {
+  const turn = turnsOf(context)
+  const whom = { client, host: url.host, site: siteOf(url.host) }
+  if (!turn.hasRoom(whom)) throw new RateLimited('too many calls wait for the answers of shops', 1)
+  return turn(async () => {
     const { config, lookup } = context
     try {
       const fetched = await guardedFetch({ allowPrivateHosts: config.allowPrivateHosts, lookup }, url, {
@@ -62,29 +65,10 @@ export async function checkOut(
       if (error instanceof Unreachable) return { unreachable: error.message }
       throw error
     }
-  })
+  }, whom)
 }
 
-const waiting = oncePerProcess(() => ({ all: 0, byClient: new Map<string, number>() }))
-
-/** Refuses a call while too many others wait for shops, so that slow shops do not use up our sockets. */
-async function held<T>(context: Context, client: string, work: () => Promise<T>): Promise<T> {
-  const now = waiting(context)
-  const own = now.byClient.get(client) ?? 0
-  if (own >= MOST_OF_CLIENT || now.all >= MOST_AT_ONCE) {
-    throw new RateLimited('too many calls wait for the answers of shops', 1)
-  }
-  now.all += 1
-  now.byClient.set(client, own + 1)
-  try {
-    return await work()
-  } finally {
-    now.all -= 1
-    const left = (now.byClient.get(client) ?? 0) - 1
-    if (left > 0) now.byClient.set(client, left)
-    else now.byClient.delete(client)
-  }
-}
+const turnsOf = oncePerProcess(() => createTurns(MOST_AT_ONCE, OF_ONE))
 
 const TEXT = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)(?:$|\s*;)|image\/svg\+xml)/i
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

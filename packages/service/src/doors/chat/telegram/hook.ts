@@ -34,11 +34,11 @@ export function receiveByHook(receiving: Receiving, secret: Secret): Reception {
     hooks: [
       {
         path: PATH,
+        bodyLimit: MOST_BYTES,
         async handle({ headers, body }) {
           const given = headers['x-telegram-bot-api-secret-token']
           if (typeof given !== 'string' || !timingSafeEqual(digest(given), expected))
             return { status: 401, body: { error: 'wrong secret token' } }
-          if (body.length > MOST_BYTES) return { status: 413, body: { error: 'request body too large' } }
           const update = parsed(body)
           if (update === undefined) return { status: 400, body: { error: 'invalid JSON' } }
           if (paceOf('all', context.clock()) > 0) return { status: 429, body: { error: 'too many updates' } }
