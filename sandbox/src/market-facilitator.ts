@@ -1,5 +1,6 @@
 import { type Facilitator, readConfig, startFacilitator } from '@referrer/facilitator'
 import { accountOf, environmentOf, type World, whenReady } from './program.ts'
+import { FACILITATOR_SETTINGS } from './settings.ts'
 
 /** Asks the service whose ref links count, so the service must run. */
 export async function startMarketFacilitator(
@@ -10,6 +11,7 @@ export async function startMarketFacilitator(
     ...environmentOf(world, options),
     RELAYER_PRIVATE_KEYS: accountOf(world, 'settler').privateKey,
     MARKET_URL: options.marketUrl,
+    ...FACILITATOR_SETTINGS,
   })
   return whenReady('facilitator', await startFacilitator(config))
 }

@@ -11,6 +11,11 @@ export const SERVICE_SETTINGS = {
   RANK_FULL_COMMISSION: '500',
 }
 
+export const FACILITATOR_SETTINGS = {
+  // 100,000 USDC, of which a shop gets a thousandth: more than 10,000 sales of a cent a day.
+  GIVEAWAY_PER_DAY: '100000000000',
+}
+
 /** How the programs follow each chain. */
 export const CHAIN_SETTINGS = {
   startBlock: 0,
