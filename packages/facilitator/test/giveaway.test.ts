@@ -1,13 +1,16 @@
 // What others may cost us in gas beyond the fees that they bring: one sum for a day.
+import { int, pick, seeded, seedOf } from '@referrer/chain/testing'
 import { mintUsdc } from '@referrer/contracts/local'
 import { type Address, keccak256, type LocalAccount, numberToHex, stringToBytes } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { act, betweenBlocks, type Deed, send } from './abuse/acts.ts'
+import { GREEDY } from './abuse/wallets.ts'
 import { send as ask } from './asking.ts'
 import { credentialBody } from './credentials.ts'
 import { eventually } from './eventually.ts'
-import { alreadyGone, billSince, costOf, empty, forget, newShop, type Shop } from './giving.ts'
+import { alreadyGone, billSince, empty, forget, gainCode, newShop, type Shop } from './giving.ts'
 import { DAY_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from './harness.ts'
+import type { Body } from './payloads.ts'
 
 /** Its fee is 200 base units, and its gas costs some 7,000 of them. */
 const CENT = 10_000n
@@ -121,7 +124,7 @@ describe('cheap purchases', () => {
     const price = BigInt(named ?? 0)
     expect(price).toBeLessThan(PRICE)
     for (const buyer of await newBuyers(3)) expect(await pay(buyer, price)).toMatchObject({ success: true })
-    expect(await pay(await m.newBuyer(), (price * 95n) / 100n)).toMatchObject({
+    expect(await pay(await m.newBuyer(), (price * 3n) / 4n)).toMatchObject({
       success: false,
       retryable: true,
     })
@@ -278,6 +281,98 @@ describe('a payment of a wallet with credit that fails before the block of the l
     on: 'USDC',
     call: ['transfer', to, PRICE],
   })
+})
+
+const seed = seedOf()
+
+describe('whatever payers and merchants do on a day', () => {
+  const sum = 4_000_000n
+  /** The rest is gone already, so that the limits are reached. */
+  const room = { gift: 40_000n, risk: 90_000n }
+  /** A purchase costs some 7,500. Fees are a tenth of the commission. */
+  const FEES = [200n, 5_500n, 7_500n, 9_000n, 9_000n, 25_000n]
+  /** Burns what it does not need, and agrees all the same. */
+  const SPENDTHRIFT = '0x5b6201d4c05a11600057631626ba7e60e01b60005260206000f3'
+
+  beforeAll(async () => {
+    m = await startTestFacilitator({
+      relayers: 2,
+      confirmations: 3,
+      env: { GIVEAWAY_PER_DAY: String(sum), LINGER_MS: '60', MAX_BATCH: '8' },
+    })
+    toNext(DAY_MS, m)
+  })
+  afterAll(() => m?.close())
+
+  it(`their purchases cost at most the sum beyond their fees, by the chain (SEED=${seed})`, async () => {
+    const random = seeded(seed)
+    const shops: [Shop, bigint][] = []
+    for (const bps of [2_000, 8_000, 500]) shops.push([await newShop(m, bps), BigInt(bps)])
+    const codes = await several(2, async () => (await m.newBuyer(0n)).address)
+    for (const [at, bytecode] of ([GREEDY, SPENDTHRIFT] as const).entries())
+      await m.chain.client.setCode({ address: codes[at] as Address, bytecode })
+    const another = await m.startAnother()
+    await alreadyGone(m, { gift: sum / 2n - room.gift, risk: sum / 2n - room.risk })
+    const began = await m.chain.client.getBlockNumber()
+    const seen = { settled: 0, failed: 0, noGift: 0, noRisk: 0 }
+    const regulars = await newBuyers(4)
+    const failed: Body[] = []
+    try {
+      for (let round = 0; round < 7; round += 1) {
+        const buyers = [...(await newBuyers(8)), ...regulars]
+        const fresh = await Promise.all(
+          buyers.map((buyer) => {
+            const [{ attributionToken }, bps] = pick(random, shops)
+            return m.payload(buyer, { amount: (pick(random, FEES) * 100_000n) / bps, attributionToken })
+          }),
+        )
+        const bodies = [...fresh, ...failed.splice(0, 4)]
+        const answers = await betweenBlocks(m, async ({ mine }) => {
+          let ended = 0
+          const settling = bodies.map((body) =>
+            ask(pick(random, [m.facilitator.url, another.url]), 'POST', '/settle', { body }).finally(() => {
+              ended += 1
+            }),
+          )
+          await eventually(async () => ended + (await inPool())).toBe(bodies.length)
+          // Whoever is new may turn out to be anything.
+          const [empties, ...gainers] = [0, 1, 2].map((at) =>
+            buyers.slice(at * 2, at * 2 + int(random, 0, 2)),
+          )
+          for (const buyer of empties ?? []) await empty(m, buyer)
+          for (const [at, accounts] of gainers.entries())
+            if (accounts.length > 0) await gainCode(m, accounts, codes[at] as Address)
+          if (random() < 0.5)
+            await send(m, pick(random, shops)[0].commission(pick(random, [0, 300, 2_000, 8_000])))
+          while ((await inPool()) > 0) await mine()
+          return Promise.all(settling)
+        })
+        for (const [at, { body }] of answers.entries()) {
+          if (body.success) seen.settled += 1
+          else if (body.errorMessage.includes('gives no more gas away')) seen.noGift += 1
+          else if (body.errorMessage.includes('new here')) seen.noRisk += 1
+          else if (body.pending) {
+            seen.failed += 1
+            failed.push(bodies[at] as Body)
+          }
+        }
+        if (round % 3 === 2) await m.restart()
+        const { loss } = await billSince(m, began)
+        expect(loss, JSON.stringify(seen)).toBeLessThanOrEqual(room.gift + room.risk)
+      }
+    } finally {
+      await another.stop()
+    }
+    for (const times of Object.values(seen)) expect(times, JSON.stringify(seen)).toBeGreaterThan(0)
+  })
+
+  /** Payments that wait for a block, all of them sent. */
+  async function inPool(): Promise<number> {
+    const [row] = await m.sql<{ sent: number; unsent: number }[]>`
+      SELECT count(*) FILTER (WHERE i.state = 'sent')::int AS sent, count(*) FILTER (WHERE i.state <> 'sent')::int AS unsent
+      FROM facilitator.settlements s JOIN sender.intents i ON i.id = s.intent_id WHERE s.state = 'pending'`
+    return row && row.unsent === 0 ? row.sent : -1_000
+  }
 })
 
 it('a fee that pays for more gas than there is, where gas costs nothing, is taken', async () => {

@@ -170,7 +170,7 @@ describe('gifts', () => {
     const refusal = await refusalOf({ gift: 1n, cost: 7_001n, fee: 200n, value: 10_000n })
     expect(refusal).toMatchObject({ reason: 'settle_failed', retryable: true })
     expect(refusal.message).toContain(
-      'a purchase of 353551 base units or more of this product pays for its own gas',
+      'a purchase of 420061 base units or more of this product pays for its own gas',
     )
     expect(refusal.message).toContain(`after ${new Date(NOW - 1_000 + DAY_MS).toISOString().slice(0, 16)}Z`)
     const { message } = await refusalOf({ gift: 1n, cost: 7_001n })
