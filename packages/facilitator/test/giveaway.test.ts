@@ -4,7 +4,7 @@ import { mintUsdc } from '@referrer/contracts/local'
 import { type Address, keccak256, type LocalAccount, numberToHex, stringToBytes } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { act, betweenBlocks, type Deed, send } from './abuse/acts.ts'
-import { GREEDY } from './abuse/wallets.ts'
+import { GREEDY, TURNCOAT } from './abuse/wallets.ts'
 import { send as ask } from './asking.ts'
 import { credentialBody } from './credentials.ts'
 import { eventually } from './eventually.ts'
@@ -291,8 +291,6 @@ describe('whatever payers and merchants do on a day', () => {
   const room = { gift: 40_000n, risk: 90_000n }
   /** A purchase costs some 7,500. Fees are a tenth of the commission. */
   const FEES = [200n, 5_500n, 7_500n, 9_000n, 9_000n, 25_000n]
-  /** Burns what it does not need, and agrees all the same. */
-  const SPENDTHRIFT = '0x5b6201d4c05a11600057631626ba7e60e01b60005260206000f3'
 
   beforeAll(async () => {
     m = await startTestFacilitator({
@@ -309,7 +307,7 @@ describe('whatever payers and merchants do on a day', () => {
     const shops: [Shop, bigint][] = []
     for (const bps of [2_000, 8_000, 500]) shops.push([await newShop(m, bps), BigInt(bps)])
     const codes = await several(2, async () => (await m.newBuyer(0n)).address)
-    for (const [at, bytecode] of ([GREEDY, SPENDTHRIFT] as const).entries())
+    for (const [at, bytecode] of ([GREEDY, TURNCOAT] as const).entries())
       await m.chain.client.setCode({ address: codes[at] as Address, bytecode })
     const another = await m.startAnother()
     await alreadyGone(m, { gift: sum / 2n - room.gift, risk: sum / 2n - room.risk })

@@ -1,7 +1,7 @@
 // What the gas of a day has cost, by the chain, and shops and wallets that see to it that it is much.
 import { listProduct, openMerchant, publishWithProof } from '@referrer/contracts/local'
-import { commissionEscrowAbi, sandboxUSDCAbi } from '@referrer/protocol/abi'
-import { encodeFunctionData, type Hex, type LocalAccount, numberToHex, parseEther, parseGwei } from 'viem'
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { type Hex, type LocalAccount, numberToHex, parseEther, parseGwei } from 'viem'
 import { type Deed, send } from './abuse/acts.ts'
 import type { TestFacilitator } from './harness.ts'
 
@@ -53,19 +53,6 @@ export async function empty(m: TestFacilitator, payer: LocalAccount): Promise<vo
   await m.chain.client.setBalance({ address: payer.address, value: parseEther('1') })
   const amount = await m.balanceOf(payer.address)
   await send(m, { by: payer, on: 'USDC', call: ['transfer', m.market.accounts.stranger.address, amount] })
-}
-
-/** And comes back, in time for the next payment. */
-export async function refill(m: TestFacilitator, payer: LocalAccount, amount: bigint): Promise<void> {
-  await m.chain.client.sendTransaction({
-    account: m.market.accounts.stranger,
-    to: m.market.addresses.USDC,
-    data: encodeFunctionData({
-      abi: sandboxUSDCAbi,
-      functionName: 'transfer',
-      args: [payer.address, amount],
-    }),
-  })
 }
 
 /** Accounts with a key get the code of a contract (EIP-7702), ahead of what waits in the pool. */
