@@ -293,7 +293,7 @@ describe('the trial of a deployment', () => {
 describe('deployments that revert in their block', () => {
   it('count what they used, once for all payments of a wallet, and shut nobody out in tens', async () => {
     const setUpBy = await codeAt(STOP)
-    const safes = []
+    const safes: Safe[] = []
     while (safes.length < 4) safes.push(await wallet(setUpBy))
     const bodies = await Promise.all(
       safes.flatMap((safe) => [m.payload(safe), m.payload(safe), m.payload(safe)]),
