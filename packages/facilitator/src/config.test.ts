@@ -51,10 +51,7 @@ test('keys and chains are enough', () => {
     answerTimeoutMs: 45_000,
     gasPriceWei: 10_000_000n,
     ethPriceUsd: 3_000n,
-    payerBudget: 3_000_000n,
-    merchantBudget: 30_000_000n,
-    burnGasPerHour: 6_000_000n,
-    deploymentGasPerHour: 20_000_000n,
+    giveawayPerDay: 30_000_000n,
     maxBatch: 64,
     maxBatchesInFlight: 16,
     lingerMs: 15,
@@ -130,6 +127,11 @@ describe('is refused, with what to do:', () => {
       'ANSWER_TIMEOUT_MS: expected a whole number from 1000 to 50000',
     ],
     ['a batch that fits no block', { MAX_BATCH: '129' }, 'MAX_BATCH: expected a whole number from 1 to 128'],
+    [
+      'a sum to give away that is below nothing',
+      { GIVEAWAY_PER_DAY: '-1' },
+      'GIVEAWAY_PER_DAY: expected a whole number from 0 to',
+    ],
     [
       'an unknown way to sign',
       { SETTLEMENT_AUTH: 'maybe' },

@@ -82,11 +82,11 @@ export async function price<W extends Waiting>(
   return Promise.all(
     tried.map(async ({ order, gas, waiting }) => {
       const fee = await expectedFee(context, chain, order)
-      const life = lifeGas(order, gas, isShared ? tried.length : 1)
+      const life = lifeGas(order, gas)
       const most = mostGas({ order, gas }, isShared)
       const cost = costOf(context.config, life)
       const gift = cost > fee ? cost - fee : 0n
-      return { order, gas, waiting, cost, fee, gift, risk: costOf(context.config, most > life ? most : life) }
+      return { order, gas, waiting, cost, fee, gift, risk: costOf(context.config, most) }
     }),
   )
 }

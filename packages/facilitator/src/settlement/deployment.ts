@@ -32,7 +32,7 @@ import { toSettle } from './order.ts'
 import { notSent, tookTooLong, unreachable } from './refusals.ts'
 import type { RelayerLoad } from './relayer-load.ts'
 import { simulate, undeployable, type Verdict } from './simulation.ts'
-import { countDeployment } from './store.ts'
+import { countDeployment, holdDeployment } from './store.ts'
 import type { Tracker } from './tracker.ts'
 
 export interface Deployments {
@@ -52,8 +52,7 @@ export function createDeployments(
 ): Deployments {
   const { sql, config, clock, log } = context
   const { chainId, relayerPool } = chain
-  const count = (payment: Payment, gas: bigint) =>
-    countDeployment(sql, keyOf(payment), costOf(config, gas), clock())
+  const count = (payment: Payment, gas: bigint) => countDeployment(sql, keyOf(payment), costOf(config, gas))
 
   /** Its transaction; undefined: none is needed. */
   async function begin(
@@ -127,7 +126,7 @@ export function createDeployments(
           retryable: true,
         })
       if (known) await releaseKey(tx, known.id)
-      await countDeployment(tx, keyOf(payment), risk, clock())
+      await holdDeployment(tx, keyOf(payment), risk, clock())
       return enqueueTransaction(tx, request)
     })
   }
@@ -173,7 +172,7 @@ export function requireWorth({ config }: Context, payment: Payment, verdict: Goo
   if (!deployment || verdict.deploymentGas === undefined) return
   const { from, value } = authorization
   const { data } = deploymentCall(from, deployment)
-  const settling = lifeGas(toSettle(payment), verdict.gas, 1)
+  const settling = lifeGas(toSettle(payment), verdict.gas)
   const cost = costOf(config, deploymentGasLimit(verdict.deploymentGas, data) + settling)
   if (fee >= cost) return
   const first = `the wallet ${from} is not deployed, and to deploy it and to settle the payment costs ${cost} base units of gas, which the platform's fee of this payment, ${fee}, does not pay for: deploy the wallet first, then send the same payment again`

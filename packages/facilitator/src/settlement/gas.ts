@@ -3,6 +3,7 @@ import type { Hex } from 'viem'
 import { MOST_GAS } from '../onchain/probe.ts'
 import type { Order } from './order.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
+import type { Outcome } from './states.ts'
 
 /** An order that was tried. Amounts in base units. */
 export interface Tried {
@@ -37,6 +38,8 @@ const LATER = 90_000n
 const USUAL = 105_000n
 /** What a purchase that failed used at least: its data, and the token's refusal. */
 const LEAST_BURNED = 30_000n
+/** And in a batch at most. */
+const MOST_BURNED = TRANSACTION + GAS_PER_PURCHASE + AROUND_FAILURE
 
 /** Of each purchase of a batch: all that the router gives it, so that none of them, whatever it does, takes the gas of another. */
 const inBatch = ({ data }: Order) => GAS_PER_PURCHASE + AROUND_FAILURE + dataGas(data)
@@ -50,19 +53,18 @@ export function gasLimit(tried: Pick<Tried, 'order' | 'gas'>[], data: Hex): bigi
   return TRANSACTION + BATCH_RESERVE + tried.reduce((sum, { order }) => sum + inBatch(order), 0n)
 }
 
-/** The most that an order uses, in whatever transaction it is sent. */
-export const mostGas = ({ order, gas }: Pick<Tried, 'order' | 'gas'>, isShared: boolean): bigint => {
-  const most = TRANSACTION + dataGas(order.data) + alone(gas)
-  return isShared && inBatch(order) > most ? inBatch(order) : most
+/** The most that an order uses over its life, in whatever transaction it is sent, and with its part of what that takes for all. */
+export function mostGas({ order, gas }: Pick<Tried, 'order' | 'gas'>, isShared: boolean): bigint {
+  const most = dataGas(order.data) + alone(gas)
+  return TRANSACTION + LATER + (isShared && inBatch(order) > most ? inBatch(order) : most)
 }
 
 /** Of the transaction that deploys a wallet, whose trial used so much. */
 export const deploymentGasLimit = (used: bigint, data: Hex): bigint =>
   TRANSACTION + dataGas(data) + used + used / 8n + used / 63n + AROUND_PURCHASE
 
-/** The gas of an order and of all that follows from it, when so many share its transaction. */
-export const lifeGas = (order: Order, gas: bigint, sharers: number): bigint =>
-  gas + dataGas(order.data) + TRANSACTION / BigInt(sharers) + LATER
+/** The gas of an order and of all that follows from it. Whether others share its transaction is not known before it is written. */
+export const lifeGas = (order: Order, gas: bigint): bigint => gas + dataGas(order.data) + TRANSACTION + LATER
 
 /** How many of them, from the first on, fit into one transaction. */
 export function thatFit(tried: Pick<Tried, 'order'>[]): number {
@@ -74,12 +76,19 @@ export function thatFit(tried: Pick<Tried, 'order'>[]): number {
   return beyond === -1 ? tried.length : Math.max(beyond, 1)
 }
 
-/** Logs do not tell what each purchase of a batch used: the failed ones share what is beyond the usual gas of the others. */
-export function burnedEach(gasUsed: bigint, endings: { state: string }[]): bigint {
+/**
+ * Of each purchase of a transaction, over its life. Logs do not tell what each used: the failed ones share what is beyond the usual gas of
+ * the others, up to what a purchase may use, and the others share the rest.
+ */
+export function usedEach(gasUsed: bigint, endings: { state: Outcome }[]): Record<Outcome, bigint> {
   const failed = BigInt(endings.filter(({ state }) => state === 'failed').length)
-  if (failed === 0n) return 0n
-  const burned = (gasUsed - USUAL * (BigInt(endings.length) - failed)) / failed
-  return burned > LEAST_BURNED ? burned : LEAST_BURNED
+  const settled = BigInt(endings.length) - failed
+  let burned = 0n
+  if (failed > 0n) burned = (gasUsed - USUAL * settled + failed - 1n) / failed
+  if (failed > 0n && burned < LEAST_BURNED) burned = LEAST_BURNED
+  if (settled > 0n && burned > MOST_BURNED) burned = MOST_BURNED
+  const rest = gasUsed - burned * failed
+  return { settled: settled > 0n ? (rest + settled - 1n) / settled + LATER : 0n, failed: burned }
 }
 
 function dataGas(data: Hex): bigint {

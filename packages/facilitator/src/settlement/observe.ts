@@ -4,7 +4,7 @@ import { type Hash, hexToBigInt } from 'viem'
 import type { Chain } from '../context.ts'
 import type { PaymentKey } from '../payment/payment.ts'
 import type { In } from './attempt.ts'
-import { burnedEach } from './gas.ts'
+import { usedEach } from './gas.ts'
 import { costOf } from './gas-price.ts'
 import { endingsOf, type Receipt } from './outcome.ts'
 import { isMined, move, type Outcome } from './states.ts'
@@ -37,8 +37,8 @@ export async function observeBlock(
     if (receipt?.blockHash !== blockHash) return undefined
     const keys = payments.map(({ key }) => key)
     const told = endingsOf(chain, receipt, keys)
-    const burned = costOf(config, burnedEach(hexToBigInt(receipt.gasUsed), told))
-    const endings = told.map((each) => ({ ...each, burned }))
+    const used = usedEach(hexToBigInt(receipt.gasUsed), told)
+    const endings = told.map((each) => ({ ...each, used: costOf(config, used[each.state]) }))
     await record(sql, intentId, endings)
     payments.forEach((payment, at) => {
       mine(payment, (endings[at] as Ending).state)

@@ -31,9 +31,9 @@ export function endingsOf(
   { chainId, contracts: { CommissionEscrow, SplitRouter } }: Chain,
   { transactionHash, status, logs }: Receipt,
   keys: PaymentKey[],
-): Omit<Ending, 'burned'>[] {
+): Omit<Ending, 'used'>[] {
   const ours = new Set([CommissionEscrow.toLowerCase(), SplitRouter.toLowerCase()])
-  const told = new Map<string, Omit<Ending, 'key' | 'burned'>>()
+  const told = new Map<string, Omit<Ending, 'key' | 'used'>>()
   for (const log of status === '0x1' ? logs : []) {
     const reader = readers.get(log.topics[0])
     if (!reader || !ours.has(log.address.toLowerCase())) continue

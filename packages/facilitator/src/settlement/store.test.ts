@@ -59,7 +59,7 @@ async function claimFor(backed: Backed): Promise<bigint> {
 
 const recordAs = ({ key, intentId }: Payment, state: Outcome) => {
   const transaction = state === 'failed' ? null : key.nonce
-  return record(database.sql, intentId, [{ key, state, transaction, message: null, fee: 0n, burned: 1n }])
+  return record(database.sql, intentId, [{ key, state, transaction, message: null, fee: 0n, used: 1n }])
 }
 
 const sign = ({ intentId }: Payment) =>

@@ -29,9 +29,9 @@ export interface Ending {
   state: Outcome
   transaction: Hash | null
   message: string | null
-  /** The platform's fee, and the gas that a failed one used, in base units. */
+  /** The platform's fee, and what the gas that it used costs, in base units. */
   fee: bigint
-  burned: bigint
+  used: bigint
 }
 
 const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
@@ -57,11 +57,15 @@ export async function pin(sql: Queryable, order: Order, now: number, isCommitted
   return rowOf(row)
 }
 
-/** Deletes pins of which nothing came: the router finishes nothing that ended before `ended`, in Unix seconds. */
+/**
+ * Deletes pins of which nothing came: the router finishes nothing that ended before `ended`, in Unix seconds. The deployment of a wallet
+ * counts until its day is over.
+ */
 export async function unpin(sql: Queryable, chainId: number, ended: number): Promise<void> {
   await sql`
     DELETE FROM facilitator.settlements
-    WHERE chain_id = ${chainId} AND state = 'open' AND NOT was_sent AND valid_before < ${ended}`
+    WHERE chain_id = ${chainId} AND state = 'open' AND NOT was_sent AND valid_before < ${ended}
+      AND (risk + burned = 0 OR day < ${dayOf(ended * 1_000)})`
 }
 
 /**
@@ -76,7 +80,24 @@ export async function claim(
   now: number,
 ): Promise<Set<string>> {
   const orders = backed.map(({ order }) => order)
+  // One purchase fits such a nonce: a pin that somebody else has made of it without the salt is none.
+  const committed = orders.flatMap(({ payment, key }) => (payment?.isCommitted ? [bytes(key.nonce)] : []))
+  // An earlier try has ended, though its block is not final: what it drew on credit is lost now, because its numbers are overwritten.
   const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
+    WITH tried AS (
+      SELECT chain_id, payer, merchant_id, risk, risk_of
+      FROM facilitator.settlements JOIN unnest(
+        ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
+        ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ digest }) => bytes(digest))}::bytea[],
+        ${orders.map(({ kind }) => kind)}::text[]
+      ) AS told (chain_id, payer, nonce, new_digest, new_kind) USING (chain_id, payer, nonce)
+      WHERE state = 'open' AND NOT is_final AND risk_of <> 'new' AND (digest = new_digest OR new_kind = 'deposit')
+    ), drawn AS (
+      INSERT INTO facilitator.credits AS c (chain_id, kind, id, credit)
+      SELECT chain_id, risk_of, CASE risk_of WHEN 'payer' THEN payer ELSE int8send(merchant_id) END AS id, -sum(risk)
+      FROM tried GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+      ON CONFLICT (chain_id, kind, id) DO UPDATE SET credit = c.credit + EXCLUDED.credit
+    )
     INSERT INTO facilitator.settlements AS s
       (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, cost, gift, gift_of, risk, risk_of,
         request_id, intent_id, day)
@@ -95,9 +116,10 @@ export async function claim(
     SET kind = EXCLUDED.kind, digest = EXCLUDED.digest, merchant_id = EXCLUDED.merchant_id, product_id = EXCLUDED.product_id,
       review_id = EXCLUDED.review_id, value = EXCLUDED.value, intent_id = EXCLUDED.intent_id, state = 'pending',
       transaction = NULL, message = NULL, is_final = false, changed_at = now(), request_id = EXCLUDED.request_id,
-      burned = CASE WHEN s.day = EXCLUDED.day THEN s.burned + s.risk ELSE 0 END, day = EXCLUDED.day, cost = EXCLUDED.cost,
+      burned = CASE WHEN s.day < EXCLUDED.day THEN 0 WHEN s.risk_of = 'new' THEN s.burned + s.risk ELSE s.burned END, day = EXCLUDED.day, cost = EXCLUDED.cost,
       gift = EXCLUDED.gift, gift_of = EXCLUDED.gift_of, risk = EXCLUDED.risk, risk_of = EXCLUDED.risk_of, surplus = 0
-    WHERE s.state = 'open' AND (s.digest = EXCLUDED.digest OR EXCLUDED.kind = 'deposit')
+    WHERE s.state = 'open' AND (s.digest = EXCLUDED.digest OR EXCLUDED.kind = 'deposit'
+      OR (NOT s.was_sent AND s.nonce = ANY(${committed}::bytea[])))
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
@@ -113,16 +135,24 @@ export async function adopt(sql: Queryable, order: Order, transaction: Hash, now
   return count === 1
 }
 
-/** What the deployment of a payer costs: at most, and as soon as it is known what it did. */
-export async function countDeployment(
-  sql: Queryable,
+/** What the deployment of a payer costs at most, in the row of the payment that it is sent for. */
+export async function holdDeployment(
+  tx: Transaction,
   key: PaymentKey,
-  cost: bigint,
+  most: bigint,
   now: number,
 ): Promise<void> {
+  await tx`
+    UPDATE facilitator.settlements
+    SET burned = CASE WHEN day = ${dayOf(now)} AND risk_of = 'new' THEN burned + risk ELSE burned END, risk = ${most}, risk_of = 'new',
+      day = ${dayOf(now)}
+    WHERE ${isRow(tx, key)} AND state = 'open'`
+}
+
+/** And what it did cost. Other payments of the same payer hold nothing for it. */
+export async function countDeployment(sql: Queryable, key: PaymentKey, cost: bigint): Promise<void> {
   await sql`
-    UPDATE facilitator.settlements SET risk = ${cost}, risk_of = 'new', day = ${dayOf(now)}
-    WHERE ${isRow(sql, key)} AND state = 'open'`
+    UPDATE facilitator.settlements SET risk = least(risk, ${cost}) WHERE ${isRow(sql, key)} AND state = 'open'`
 }
 
 /** A payment whose outcome has become final, and the time since it came first. */
@@ -136,19 +166,20 @@ export async function record(sql: Queryable, intentId: bigint, endings: Ending[]
   await sql`
     UPDATE facilitator.settlements s
     SET state = CASE e.state WHEN 'settled' THEN 'settled' ELSE 'open' END, transaction = e.transaction, message = e.message,
-      was_sent = true, changed_at = now(), surplus = greatest(0, -e.loss),
-      gift = CASE e.state WHEN 'settled' THEN least(s.gift, greatest(0, e.loss)) ELSE 0 END,
-      risk = CASE e.state WHEN 'settled' THEN greatest(0, e.loss - s.gift) ELSE e.burned END,
-      burned = CASE e.state WHEN 'settled' THEN 0 ELSE s.burned END
+      was_sent = true, changed_at = now(), surplus = greatest(0, e.rest - s.burned),
+      burned = greatest(0, s.burned - greatest(0, e.rest)),
+      gift = CASE e.state WHEN 'settled' THEN least(s.gift, greatest(0, -e.rest)) ELSE 0 END,
+      risk = CASE e.state WHEN 'settled' THEN greatest(0, -e.rest - s.gift) ELSE e.used END
     FROM (
-      SELECT s.payer, s.nonce, told.state, told.transaction, told.message, told.burned, s.cost + s.burned - told.fee AS loss
+      SELECT s.payer, s.nonce, told.state, told.transaction, told.message, told.used,
+        CASE told.state WHEN 'settled' THEN told.fee - greatest(s.cost, told.used) ELSE 0 END AS rest
       FROM unnest(
         ${endings.map(({ key }) => bytes(key.payer))}::bytea[], ${endings.map(({ key }) => bytes(key.nonce))}::bytea[],
         ${endings.map(({ state }) => state)}::text[],
         ${endings.map(({ transaction }) => transaction && bytes(transaction))}::bytea[],
         ${endings.map(({ message }) => message)}::text[], ${endings.map(({ fee }) => fee)}::bigint[],
-        ${endings.map(({ burned }) => burned)}::bigint[]
-      ) AS told (payer, nonce, state, transaction, message, fee, burned)
+        ${endings.map(({ used }) => used)}::bigint[]
+      ) AS told (payer, nonce, state, transaction, message, fee, used)
       JOIN facilitator.settlements s ON s.intent_id = ${intentId} AND s.payer = told.payer AND s.nonce = told.nonce
     ) e
     WHERE s.intent_id = ${intentId} AND s.payer = e.payer AND s.nonce = e.nonce AND NOT s.is_final`

@@ -1,5 +1,5 @@
 // Who pays for the deployment of wallets, when payers and merchants see to it that their payment does not.
-import { listProduct, mintUsdc, openMerchant, publishWithProof } from '@referrer/contracts/local'
+import { mintUsdc } from '@referrer/contracts/local'
 import {
   deploySafeContracts,
   foreseeSafe,
@@ -7,22 +7,15 @@ import {
   type SafeContracts,
   safeFactory,
 } from '@referrer/contracts/local/wallets'
-import { type Address, type Hex, numberToHex, parseEther } from 'viem'
+import { type Address, type Hash, type Hex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Facilitator } from '../../src/facilitator.ts'
-import {
-  ALL,
-  codeHolder,
-  DEPLOYMENTS,
-  deploymentsFor,
-  type Holder,
-  merchantHolder,
-  readAccounts,
-} from '../../src/settlement/accounts.ts'
+import { givenOn } from '../../src/settlement/allowance.ts'
 import { type Answer, send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
-import { HOUR_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
+import { alreadyGone, costOf, forget } from '../giving.ts'
+import { DAY_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
 import { act, betweenBlocks, type Deed, send } from './acts.ts'
 import { TURNCOAT } from './wallets.ts'
@@ -39,7 +32,10 @@ beforeAll(async () => {
 })
 afterAll(() => m?.close())
 // Whatever was counted counts no more.
-beforeEach(() => toNext(HOUR_MS, m))
+beforeEach(async () => {
+  await forget(m)
+  toNext(DAY_MS, m)
+})
 
 async function wallet(setUpBy?: Address): Promise<Safe> {
   const made = foreseeSafe(m.market, safes, 1, setUpBy)
@@ -68,29 +64,40 @@ async function withAnother<T>(
   }
 }
 
-async function accountOf(holder: Holder) {
-  const account = (await readAccounts(m.sql, m.chainId, [holder], Date.now() + m.clock.aheadMs)).get(holder)
-  if (!account) throw new Error(`no account of ${holder}`)
-  return account
+/** What is lost today, or held for what is under way. */
+async function counted(): Promise<bigint> {
+  const { context } = m.facilitator
+  return (await givenOn(m.sql, m.chainId, context.clock())).risk
 }
 
-/** The gas of deployments that counts now. */
-const counted = async () => (await accountOf(codeHolder(DEPLOYMENTS))).burned
+const gasOf = async (hash: Hash) => (await m.chain.client.getTransactionReceipt({ hash })).gasUsed
+
+/** Of the transactions that deployed it, or were to. */
+async function hashesOf({ address }: Safe): Promise<Hash[]> {
+  const told = m.events.flatMap((event) =>
+    event.type === 'sender' && event.event.type === 'mined' ? [event.event] : [],
+  )
+  const ids = (
+    await m.sql<{ id: bigint }[]>`
+    SELECT id FROM sender.intents WHERE key LIKE ${`wallet ${address.toLowerCase()}%`}`
+  ).map(({ id }) => id)
+  return told.filter(({ intent }) => ids.includes(intent)).map(({ hash }) => hash)
+}
 
 const deploymentsOf = ({ address }: Safe) =>
   m.sql<{ id: bigint; state: string }[]>`
     SELECT id, state FROM sender.intents WHERE key LIKE ${`wallet ${address.toLowerCase()}%`} ORDER BY id`
 
-/** The pool has the deployment of one of them, and of no other. */
-async function deploying(...wallets: Safe[]): Promise<void> {
+/** The pool has the deployment of so many of them, and of no other. */
+async function deploying(count: number, ...wallets: Safe[]): Promise<void> {
   await eventually(async () => {
     const intents = (await Promise.all(wallets.map(deploymentsOf))).flat().map(({ id }) => id)
-    const isSent = m.events.some(
+    const sent = m.events.filter(
       (told) =>
         told.type === 'sender' && told.event.type === 'broadcast' && intents.includes(told.event.intent),
     )
-    return isSent ? intents.length : 0
-  }).toBe(1)
+    return sent.length < intents.length ? 0 : intents.length
+  }).toBe(count)
 }
 
 const commissionOf = (bps: number): Deed => ({
@@ -108,7 +115,7 @@ async function failInBlock(facilitator?: {
   const body = await m.payload(safe)
   const answer = await betweenBlocks(m, async ({ mine }) => {
     const settling = settle(body, facilitator)
-    await deploying(safe)
+    await deploying(1, safe)
     await m.chain.client.setCode({ address: setUpBy, bytecode: REVERT })
     await mine()
     return settling
@@ -132,29 +139,21 @@ describe('a merchant that takes its commission away', () => {
     expect(await deploymentsOf(safe)).toHaveLength(0)
   })
 
-  it('between the deployment and the payment has both on its account, and the limit counts the deployment', async () => {
-    const merchant = merchantHolder(m.merchant.merchantId)
-    const { owed } = await accountOf(merchant)
+  it('between the deployment and the payment costs what both used, which counts', async () => {
     const safe = await wallet()
     const body = await m.payload(safe)
     const settling = await betweenBlocks(m, async ({ mine }) => {
       const answer = settle(body)
-      await deploying(safe)
+      await deploying(1, safe)
       await send(m, commissionOf(0))
       await mine()
       return { answer }
     })
-    expect(await settling.answer).toMatchObject({ success: true })
-    const gas = await counted()
-    expect(gas).toBeGreaterThan(250_000n)
-    expect((await accountOf(codeHolder(deploymentsFor(m.merchant.merchantId)))).burned).toBe(gas)
-    // 30 base units for 1,000 gas, by the usual prices.
-    const [row] = await m.sql<{ cost: bigint; fee: bigint }[]>`
-      SELECT cost, fee FROM facilitator.settlements WHERE payer = ${Buffer.from(safe.address.slice(2), 'hex')}`
-    const forDeployment = (gas * 30n) / 1_000n
-    expect(row).toMatchObject({ fee: 0n })
-    expect(row?.cost).toBeGreaterThan(forDeployment + 4_000n)
-    expect((await accountOf(merchant)).owed - owed).toBe(row?.cost)
+    const { success, transaction } = await settling.answer
+    expect(success).toBe(true)
+    const gas = (await gasOf(transaction)) + (await gasOf((await hashesOf(safe))[0] as Hash))
+    const { gift, risk } = await givenOn(m.sql, m.chainId, m.facilitator.context.clock())
+    expect(gift + risk).toBeGreaterThanOrEqual(costOf(gas))
   })
 })
 
@@ -180,7 +179,7 @@ describe('a deployment', () => {
       expect(told.errorMessage).toContain('it is not tried again')
       expect(told).not.toHaveProperty('retryable')
     }
-    expect(await counted()).toBeGreaterThan(250_000n)
+    expect(await counted()).toBe(costOf(await gasOf((await hashesOf(safe))[0] as Hash)))
     await eventually(() => deploymentsOf(safe)).toMatchObject([{ state: 'failed' }])
     await m.chain.client.setCode({ address: setUpBy, bytecode: STOP })
     expect((await m.verify(await m.payload(safe))).body).toMatchObject({
@@ -231,7 +230,7 @@ describe('a deployment', () => {
           errorMessage: 'not sent: too many transactions are under way; send the same payment again',
           retryable: true,
         })
-        await deploying(one, other)
+        await deploying(1, one, other)
         return { answers }
       })
       const answers = await Promise.all(settling.answers)
@@ -291,44 +290,46 @@ describe('the trial of a deployment', () => {
   })
 })
 
-describe('the limit of deployments that are not paid for', () => {
-  it('is used up for the buyers of one merchant, and not for those of another, nor for wallets that are deployed', async () => {
-    const { market, reviewer } = m
-    const { stranger } = market.accounts
-    const merchantId = await openMerchant(market, stranger)
-    const product = { merchantId, productId: numberToHex(0xb1, { size: 32 }) }
-    await listProduct(market, stranger, product, { commissionBps: 2_000 })
-    const content = '{"rating":5,"description":"Good"}'
-    const { reviewId } = await publishWithProof(market, reviewer.account, {
-      agentId: reviewer.agentId,
-      product,
-      content,
-      proofId: 2n,
+describe('deployments that revert in their block', () => {
+  it('count what they used, once for all payments of a wallet, and shut nobody out in tens', async () => {
+    const setUpBy = await codeAt(STOP)
+    const safes: Safe[] = []
+    while (safes.length < 4) safes.push(await wallet(setUpBy))
+    const bodies = await Promise.all(
+      safes.flatMap((safe) => [m.payload(safe), m.payload(safe), m.payload(safe)]),
+    )
+    const answers = await betweenBlocks(m, async ({ mine }) => {
+      const settling = bodies.map((body) => settle(body))
+      await deploying(4, ...safes)
+      expect(await counted()).toBeGreaterThan(costOf(4n * 250_000n))
+      await m.chain.client.setCode({ address: setUpBy, bytecode: REVERT })
+      await mine()
+      return Promise.all(settling)
     })
-    const attributionToken = await m.mint({
-      merchantId: Number(merchantId),
-      productId: product.productId,
-      reviewId: Number(reviewId),
-    })
-    await failInBlock()
-    const gas = await counted()
-    toNext(HOUR_MS, m)
+    for (const answer of answers)
+      expect(answer.errorMessage).toContain('failed (the transaction reverted); it is not tried again')
+    let gas = 0n
+    for (const safe of safes) for (const hash of await hashesOf(safe)) gas += await gasOf(hash)
+    const sum = await counted()
+    expect(sum).toBeGreaterThanOrEqual(costOf(gas))
+    expect(sum).toBeLessThanOrEqual(costOf(gas) + 4n)
+    // Of half a usual sum, 23 of them leave nearly all.
+    expect((sum * 23n) / 4n).toBeLessThan(15_000_000n / 10n)
+    expect(await settle(await m.payload(await wallet()))).toMatchObject({ success: true })
+    expect(await counted()).toBe(sum)
+  })
 
-    await withAnother({ DEPLOYMENT_GAS_PER_HOUR: String(6n * gas) }, async (another) => {
-      await failInBlock(another)
-      const shutOut = await wallet()
-      const body = await m.payload(shutOut)
-      const refused = await settle(body, another)
-      expect(refused).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
-      expect(refused.errorMessage).toContain(
-        'too many wallets are being deployed for buyers of this merchant',
-      )
-      expect(await deploymentsOf(shutOut)).toHaveLength(0)
-      const elsewhere = await m.payload(await wallet(), { attributionToken })
-      expect(await settle(elsewhere, another)).toMatchObject({ success: true })
-      expect((await accountOf(ALL)).burned).toBe(0n)
-      toNext(HOUR_MS, m)
-      expect(await settle(await m.payload(shutOut), another)).toMatchObject({ success: true })
-    })
+  it('and other failures that used up half of the sum leave new wallets to deploy themselves, until the day ends', async () => {
+    const shutOut = await wallet()
+    const body = await m.payload(shutOut)
+    // Others have left just less than a deployment may take.
+    await alreadyGone(m, { risk: 15_000_000n - 8_000n })
+    await m.sql`DELETE FROM facilitator.credits`
+    const refused = await settle(body)
+    expect(refused).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
+    expect(refused.errorMessage).toContain('or deploy the wallet first')
+    expect(await deploymentsOf(shutOut)).toHaveLength(0)
+    toNext(DAY_MS, m)
+    expect(await settle(await m.payload(shutOut))).toMatchObject({ success: true })
   })
 })

@@ -1,14 +1,13 @@
-// Payers that agree while they are tried out, and have nothing left in the block: who answers for it, and how long.
-import { listProduct } from '@referrer/contracts/local'
-import { type Hash, type Hex, keccak256, type LocalAccount, numberToHex, parseEther } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+// Payers that agree while they are tried out, and have nothing left in the block: what it costs, and whom.
+import { type Hash, type LocalAccount, parseEther } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
+import { givenOn } from '../../src/settlement/allowance.ts'
 import { send as ask } from '../asking.ts'
 import { eventually } from '../eventually.ts'
-import { DAY_MS, HOUR_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
+import { billSince, costOf } from '../giving.ts'
+import { DAY_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { betweenBlocks, inOneBatch, type Settle, send } from './acts.ts'
-import { FICKLE, ownedBy } from './wallets.ts'
+import { act, betweenBlocks, inOneBatch, type Settle, send } from './acts.ts'
 
 const CENT = 10_000n
 
@@ -44,16 +43,11 @@ async function failing(buyer: LocalAccount, bodies: Body[], others: Body[] = [])
   return inOneBatch(m, all.length, settleBetween)
 }
 
-async function accountOf(kind: string, id: Hex) {
-  const [row] = await m.sql<Record<'owed' | 'earned' | 'at_risk' | 'burned', bigint>[]>`
-    SELECT owed, earned, at_risk, burned FROM facilitator.accounts
-    WHERE kind = ${kind} AND id = ${Buffer.from(id.slice(2), 'hex')}`
-  return row
-}
+const lostOn = async (ms: number) => (await givenOn(m.sql, m.chainId, ms)).risk
 
 describe('payments of an account that empties itself', () => {
   it('count against no merchant: nobody can close a shop by them', async () => {
-    await start({ MERCHANT_BUDGET: '30000' })
+    await start()
     const stranger = await m.newBuyer()
     for (const answer of await failing(stranger, await payments(stranger, 8))) {
       expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed' })
@@ -64,69 +58,77 @@ describe('payments of an account that empties itself', () => {
     expect(await settle(await m.payload(await m.newBuyer()))).toMatchObject({ success: true })
   })
 
-  it('end its credit for the hour, however little the others in its transaction used', async () => {
+  it('take nobody of their transaction down', async () => {
     await start()
-    const productId = numberToHex(0xf4ee, { size: 32 })
-    const { account, merchantId } = m.merchant
-    await listProduct(m.market, account, { merchantId, productId }, { commissionBps: 0 })
-    const attributionToken = await m.mint({ productId })
     const [stranger, other] = [await m.newBuyer(), await m.newBuyer()]
-    const cheap = await Promise.all(
-      Array.from({ length: 8 }, () => m.payload(other, { amount: CENT, attributionToken })),
-    )
-    const [first, ...others] = await failing(stranger, await payments(stranger, 1), cheap)
-    expect(first).toMatchObject({ success: false })
+    const [first, ...others] = await failing(stranger, await payments(stranger, 1), await payments(other, 8))
+    expect(first).toMatchObject({ success: false, pending: true })
     for (const answer of others) expect(answer).toMatchObject({ success: true })
-    const again = await m.payload(await refilled(stranger))
-    expect(await settle(again)).toMatchObject({ success: false, retryable: true })
+    expect(new Set(others.map(({ transaction }) => transaction)).size).toBe(1)
   })
 
-  it('leave strangers one payment under way each when they burned the budget of the hour, and lock nobody out', async () => {
-    await start({ BURN_GAS_PER_HOUR: '200000' })
+  it('are a hundredth of the sum at most, whatever process is asked and however often it starts anew, until the day ends', async () => {
+    await start({ GIVEAWAY_PER_DAY: '2000000' })
+    const began = await m.chain.client.getBlockNumber()
     const stranger = await m.newBuyer()
-    await failing(stranger, await payments(stranger, 8))
-    const [next, honest] = [await m.newBuyer(), await m.newBuyer()]
-    const bodies = [...(await payments(next, 8)), await m.payload(honest)]
-    const answers = await inOneBatch(m, bodies.length, (settle) => Promise.all(bodies.map(settle)))
-    expect(answers.slice(0, 8).filter(({ success }) => success)).toHaveLength(1)
-    for (const { success, retryable } of answers) expect(success || retryable).toBe(true)
-    expect(answers.at(-1)).toMatchObject({ success: true })
-    m.clock.aheadMs += HOUR_MS
-    for (const answer of await Promise.all((await payments(await m.newBuyer(), 8)).map(settle)))
-      expect(answer).toMatchObject({ success: true })
+    const another = await m.startAnother()
+    try {
+      let isOver = false
+      for (let wave = 0; !isOver; wave += 1) {
+        const bodies = await payments(stranger, 4)
+        const ended = await betweenBlocks(m, async ({ mine }) => {
+          let refused = 0
+          const settling = bodies.map(async (body, at) => {
+            const answer = await ask(at % 2 ? another.url : m.facilitator.url, 'POST', '/settle', { body })
+            if (answer.body.retryable) refused += 1
+            return answer.body
+          })
+          await eventually(async () => refused + (await sentNow())).toBe(bodies.length)
+          await empty(stranger)
+          await mine()
+          return Promise.all(settling)
+        })
+        for (const { success, retryable, pending } of ended)
+          expect(!success && (retryable || pending)).toBe(true)
+        isOver = ended.every(({ retryable }) => retryable)
+        await refilled(stranger)
+        if (wave === 2) await m.restart()
+      }
+      const answer = await settle(await m.payload(stranger))
+      expect(answer).toMatchObject({ success: false, retryable: true, transaction: '' })
+      expect(answer.errorMessage).toContain(`payments of the wallet ${stranger.address.toLowerCase()}`)
+      const { loss } = await billSince(m, began)
+      expect(loss).toBeGreaterThan(0n)
+      expect(loss).toBeLessThanOrEqual(20_000n)
+      expect(await settle(await m.payload(await m.newBuyer()))).toMatchObject({ success: true })
+      toNext(DAY_MS, m)
+      expect(await settle(await m.payload(stranger))).toMatchObject({ success: true })
+    } finally {
+      await another.stop()
+    }
   })
 
   it('of yesterday change nothing of today', async () => {
     await start()
     const buyer = await m.newBuyer()
-    const after = await betweenBlocks(m, async ({ sent, mine }) => {
+    const today = m.facilitator.context.clock()
+    const transactions = await betweenBlocks(m, async ({ sent, mine }) => {
       const first = settle(await m.payload(buyer))
       await sent(1)
       m.clock.aheadMs += DAY_MS
-      const body = await m.payload(buyer)
-      const second = settle(body)
+      const second = settle(await m.payload(buyer))
       await sent(2)
       await empty(buyer)
       await mine()
       for (const answer of await Promise.all([first, second]))
         expect(answer).toMatchObject({ success: false })
-      return body
+      return (await m.chain.client.getBlock()).transactions.slice(-2)
     })
-    const nonce = Buffer.from(after.paymentPayload.payload.authorization.nonce.slice(2), 'hex')
-    const [row] = await m.sql<
-      { cost: bigint }[]
-    >`SELECT cost FROM facilitator.settlements WHERE nonce = ${nonce}`
-    expect(await accountOf('payer', buyer.address)).toMatchObject({ owed: row?.cost, at_risk: 0n })
-    expect(await accountOf('merchant', numberToHex(m.merchant.merchantId, { size: 8 }))).toMatchObject({
-      owed: 0n,
-    })
+    for (const [at, hash] of transactions.entries())
+      expect(await lostOn(today + at * DAY_MS)).toBe(costOf(await gasOf(hash)))
   })
-})
 
-describe('gas that a wallet burned', () => {
-  const owner = privateKeyToAccount(generatePrivateKey())
-
-  it('is counted once, although every process is asked about it', async () => {
+  it('are counted once, although every process is asked about them', async () => {
     await start()
     const another = await m.startAnother()
     try {
@@ -144,38 +146,24 @@ describe('gas that a wallet burned', () => {
         return Promise.all([gasOf(block.transactions.at(-1) as Hash), here, there])
       })
       for (const { body } of answers) expect(body).toMatchObject({ success: false })
-      expect(await accountOf('payer', buyer.address)).toMatchObject({ burned: gasUsed })
+      expect(await lostOn(m.facilitator.context.clock())).toBe(costOf(gasUsed))
     } finally {
       await another.stop()
     }
   })
-
-  it('stays with the code that burned it, whatever the wallet runs when it tries again', async () => {
-    await start()
-    const from = await wallet(FICKLE)
-    // It outlives the hour.
-    const body = await m.payload(owner, { from, validBefore: 2n ** 40n })
-    expect(await settle(body)).toMatchObject({ success: false })
-    await m.chain.client.setCode({ address: from, bytecode: ownedBy(owner.address) })
-    m.clock.aheadMs += HOUR_MS
-    expect(await settle(body)).toMatchObject({ success: true })
-    expect(await accountOf('code', keccak256(ownedBy(owner.address)))).toMatchObject({ burned: 0n })
-    const { burned = 0n, earned } = (await accountOf('code', keccak256(FICKLE))) ?? {}
-    expect(burned).toBeGreaterThan(0n)
-    expect(earned).toBe(0n)
-  })
-
-  async function wallet(bytecode: Hex) {
-    const { address } = await m.newBuyer()
-    await m.chain.client.setCode({ address, bytecode })
-    return address
-  }
 })
 
 async function refilled(buyer: LocalAccount): Promise<LocalAccount> {
   const { stranger } = m.market.accounts
-  await send(m, { by: stranger, on: 'USDC', call: ['transfer', buyer.address, 10n * PRICE] })
+  await act(m, { by: stranger, on: 'USDC', call: ['transfer', buyer.address, 10n * PRICE] })
   return buyer
+}
+
+async function sentNow(): Promise<number> {
+  const [row] = await m.sql<{ sent: number }[]>`
+    SELECT count(*)::int AS sent FROM facilitator.settlements s JOIN sender.intents i ON i.id = s.intent_id
+    WHERE s.state = 'pending' AND i.state = 'sent'`
+  return row?.sent ?? 0
 }
 
 const trials = () => m.nodes.calls.filter((call) => call.includes('eth_call')).length
