@@ -129,7 +129,7 @@ export const variables = {
   ),
   GIVEAWAY_PER_DAY: withDefault(
     Read.whole(0, Number.MAX_SAFE_INTEGER),
-    'what all gas beyond fees may cost you on a chain and UTC day, in base units of USDC; payments whose fee pays for their gas are not held up by it',
+    'what all gas beyond fees may cost you on a chain and UTC day, in base units of USDC: half for purchases below their gas, half for payments that fail; new wallets need some of it',
     '30000000',
   ),
   WALLET_FACTORIES: withDefault(

@@ -57,6 +57,7 @@ describe('a payment of a stock client', () => {
         salt: zeroHash,
       },
       isCommitted: false,
+      isVerified: true,
       digest: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })
   })

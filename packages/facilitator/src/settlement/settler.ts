@@ -61,7 +61,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     const hasEnded = authorization.validBefore * 1_000n <= BigInt(clock())
     if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw unverifiedTooMany()
     const row = hasEnded ? await findRow(sql, keyOf(payment)) : await pin(sql, toSettle(payment), clock(), isCommitted)
-    if (!row || row.digest === digest) return
+    if (!row || row.digest === digest || (isCommitted && !row.wasSent)) return
     throw row.state === 'settled' ? alreadyUsed(row.transaction ?? undefined) : pinnedElsewhere()
   }
 
