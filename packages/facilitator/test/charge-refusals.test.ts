@@ -57,17 +57,21 @@ describe('the money is its payer’s to take back', () => {
     )
   })
 
-  it('when the payer made several transfers in one transaction', async () => {
+  it('when several transfers of one transaction are together not the price; if they are, they pay it', async () => {
     const { walletBuyer } = people()
     const { client } = m.chain
     const twice: Address = '0x00000000000000000000000000000000000c0de2'
     await client.setCode({ address: twice, bytecode: twiceTo(m.till.usdc) })
-    const approved = { ...m.usdc, functionName: 'approve', args: [twice, PRICE] } as const
+    const approved = { ...m.usdc, functionName: 'approve', args: [twice, 2n * PRICE] } as const
     await confirmed(m.market, await client.writeContract({ ...approved, account: walletBuyer }))
-    const args = [walletBuyer.address, m.till.router, PRICE / 2n] as const
-    const data = encodeFunctionData({ ...m.usdc, functionName: 'transferFrom', args })
-    const txHash = await client.sendTransaction({ account: walletBuyer, to: twice, data, chain: null })
-    await m.expectTakenBack(walletBuyer, await m.bodyOf(walletBuyer, { txHash }), 'invalid_payment')
+    const payTwice = (each: bigint) => {
+      const args = [walletBuyer.address, m.till.router, each] as const
+      const data = encodeFunctionData({ ...m.usdc, functionName: 'transferFrom', args })
+      return client.sendTransaction({ account: walletBuyer, to: twice, data, chain: null })
+    }
+    await m.mustCharge(await m.bodyOf(walletBuyer, { txHash: await payTwice(PRICE / 2n) }))
+    const body = await m.bodyOf(walletBuyer, { txHash: await payTwice(PRICE / 4n) })
+    await m.expectTakenBack(walletBuyer, body, 'invalid_payment', PRICE / 2n)
   })
 
   it('although nothing is given away', async () => {
@@ -95,8 +99,7 @@ describe('the money is its payer’s to take back', () => {
     expect(not_before).toBe(Number(timestamp) + 3_600)
     const take = () =>
       m.chain.client.sendTransaction({ account: people().stranger, to, data, chain: null, gas: 300_000n })
-    const status = async () =>
-      (await m.chain.client.waitForTransactionReceipt({ hash: await take() })).status
+    const status = async () => (await m.chain.client.waitForTransactionReceipt({ hash: await take() })).status
     expect(await status().catch(() => 'reverted')).toBe('reverted')
     await m.chain.client.increaseTime({ seconds: 3_600 })
     const before = await m.balanceOf(walletBuyer.address)

@@ -142,8 +142,7 @@ describe('a settlement', () => {
     expect(await m.balanceOf(payers[1].address)).toBe(PRICE)
     expect(await statusOf(good)).toMatchObject({ status: 'settled', transaction: answers[0].transaction })
     expect(await statusOf(doomed)).toEqual({
-      status: 'pending',
-      until: Number(doomed.paymentPayload.payload.authorization.validBefore),
+      status: 'failed',
       transaction: null,
       message: expect.stringMatching(/\S/),
       ...aboutOf(doomed),

@@ -8,30 +8,30 @@ import { multiplierNow } from '../payment/multiplier.ts'
 import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
 import { keyOfDeposit } from '../settlement/order.ts'
-import { wentBack } from '../settlement/refusals.ts'
-import { depositTakeBack } from '../settlement/take-back.ts'
-import type { Deposit, Settled, Settler } from '../settlement/types.ts'
+import type { Deposit, Settled, Settler, Unless } from '../settlement/types.ts'
 import { askOffer, type Offer } from './offer.ts'
 import { type Charged, findPayer } from './payer.ts'
 import { type ChargeRequest, readRequest } from './request.ts'
 import { readDelivery, requireFinal } from './transfers.ts'
-import { tryDeposit } from './trial.ts'
 
 /** In seconds: a transfer that could be split is its payer's to take back when so much time has passed. */
 const TAKE_BACK_AFTER = 3_600
 
 /** Once for each payer and transaction. Throws `Refused`, or a `ProtocolError` of code `invalid_envelope`. */
 export async function charge(context: Context, settler: Settler, body: unknown): Promise<Settled> {
-  const deposit = await examine(context, settler, readRequest(context, body)).catch((cause) => {
+  const { deposit, unless } = await examine(context, settler, readRequest(context, body)).catch((cause) => {
     if (!(cause instanceof RpcError)) throw cause
     const message = 'the chain cannot be asked now; nothing was sent, ask again with the same body'
     throw new Refused('settle_failed', message, { retryable: true, cause })
   })
-  return settler.splitDeposit(deposit)
+  return settler.splitDeposit(deposit, unless)
 }
 
-/** Throws `Refused`: with the call that takes the money back, where the transfer is confirmed and is not split now. */
-async function examine(context: Context, settler: Settler, request: ChargeRequest): Promise<Deposit> {
+async function examine(
+  context: Context,
+  settler: Settler,
+  request: ChargeRequest,
+): Promise<{ deposit: Deposit; unless: Unless }> {
   const { chain, txHash } = request
   const terms = await verifyToken(context, chain, request.token)
   const delivery = await readDelivery(chain, txHash)
@@ -41,7 +41,7 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
       `transaction ${txHash} redeemed an authorisation of ${charged.payer}: that payment is settled at /settle, not charged`,
     )
   }
-  const isUnderWay = await requireUncharged(settler, request, charged.payer)
+  await requireUncharged(settler, request, charged.payer)
   const { timestamp } = await requireFinal(chain, delivery)
 
   // A merchant that has closed may have no endpoint any more.
@@ -53,38 +53,24 @@ async function examine(context: Context, settler: Settler, request: ChargeReques
   if (!(offer instanceof Refused) && offer.productId) sold.productId = offer.productId
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
   const deposit = depositOf(request, charged, attribution)
-  const trial = await tryDeposit(chain, deposit)
-  if (trial.type === 'back') throw wentBack()
-  if (trial.type === 'split' && !isUnderWay) throw alreadyUsed(undefined)
-  if (trial.type === 'split') return deposit
-  const own = trial.type === 'doomed' ? trial.refusal : judgeTransfers(charged)
   const why = tooLittle(chain, charged.value)
-  const never = own ?? (why ? invalidPayment(why) : judgePrice(charged, offer))
-  if (never) throw never.withTakeBack(await depositTakeBack(chain, deposit, 0))
-  if (!(offer instanceof Refused)) return deposit
-  throw offer.withTakeBack(await depositTakeBack(chain, deposit, timestamp + TAKE_BACK_AFTER))
+  const never = why ? invalidPayment(why) : judgePrice(charged, offer)
+  if (never) return { deposit, unless: { refusal: never } }
+  if (!(offer instanceof Refused)) return { deposit, unless: {} }
+  return { deposit, unless: { refusal: offer, notBefore: timestamp + TAKE_BACK_AFTER } }
 }
 
-/** Whether another request charges it now: then the settler shares the outcome. Throws when it is settled or refunded. */
 async function requireUncharged(
   settler: Settler,
   { chain, txHash }: ChargeRequest,
   payer: Address,
-): Promise<boolean> {
+): Promise<void> {
   const key = keyOfDeposit({ chainId: chain.chainId, charge: { payer, txHash } })
   const { status, transaction } = await settler.find(key).catch((cause) => {
     const message = 'the records cannot be read now; nothing was sent, ask again with the same body'
     throw new Refused('settle_failed', message, { retryable: true, cause })
   })
   if (status === 'settled') throw alreadyUsed(transaction ?? undefined)
-  return status === 'pending'
-}
-
-function judgeTransfers({ transfers }: Charged): Refused | undefined {
-  if (transfers === 1) return undefined
-  return invalidPayment(
-    `the payer made ${transfers} transfers to the router in one transaction: pay each purchase in its own`,
-  )
 }
 
 function judgePrice({ value }: Charged, offer: Offer | Refused): Refused | undefined {

@@ -27,7 +27,6 @@ export interface Sent {
   payer: Address
   /** Of all its transfers together. */
   value: bigint
-  transfers: number
   /** Whether it also paid by an authorisation there: such a payment is settled, not charged. */
   hasAuthorized: boolean
 }
@@ -69,7 +68,6 @@ export async function readDelivery({ rpc, chainId, contracts }: Chain, txHash: H
     sent.set(from.toLowerCase(), {
       payer: getAddress(from),
       value: (before?.value ?? 0n) + value,
-      transfers: (before?.transfers ?? 0) + 1,
       hasAuthorized: false,
     })
   }

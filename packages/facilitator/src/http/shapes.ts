@@ -25,6 +25,11 @@ export const SettleSuccess = z
   })
   .meta({ id: 'SettleSuccess' }) satisfies z.ZodType<X402.SettleResponse.SettleSuccess>
 
+const until = z.number().exactOptional().meta({
+  about:
+    'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.',
+})
+
 const failure = {
   success: z.literal(false),
   errorReason: reason,
@@ -35,10 +40,7 @@ const failure = {
   setup_url: z.string().exactOptional().meta({ about: 'Where to learn how buying works.' }),
   retryable: yes('Nothing was sent: the same payment can be sent again.'),
   pending: yes('It was sent, or may have been: ask for the settlement before paying again.'),
-  until: z.number().exactOptional().meta({
-    about:
-      'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.',
-  }),
+  until,
   take_back: z
     .object({
       to: address('The split router.'),
@@ -85,10 +87,7 @@ export const Settlement = z
     status: z.enum(['pending', 'settled', 'failed', 'unknown'] satisfies SettlementStatus[]),
     transaction: hash('That settled it.').nullable(),
     message: z.string().nullable().meta({ about: 'Why it failed.' }),
-    until: z.number().exactOptional().meta({
-      about:
-        'Of a pending one that was sent without effect: until when its authorisation can be used, in Unix seconds.',
-    }),
+    until,
     payer: address('As it was asked for.'),
     nonce: hash('As it was asked for.'),
     network,

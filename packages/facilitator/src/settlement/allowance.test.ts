@@ -362,7 +362,7 @@ describe('the deployment of a wallet', () => {
   const pinned = async (payer = 1) => {
     const payment = tried({ payer })
     Object.assign(payment.order, { payment: { authorization: { validBefore: BigInt(NOW / 1_000) } } })
-    await pin(database.sql, payment.order, NOW)
+    await pin(database.sql, payment.order, NOW, false)
     return payment
   }
   const hold = ({ order }: Tried, most: bigint) =>

@@ -78,7 +78,10 @@ function backOne(
     return forNow(
       `this facilitator gives no more gas away for it today: ${pays(tried)}, or pay after ${nextDay(now)}`,
     )
-  const isRisked = all.risk + risk <= sum / OF_RISKS && payer.risk + risk <= sum / OF_EACH_RISK
+  // However small the sum is, one payment may be under way while none has failed.
+  const isRisked =
+    (all.risk === 0n || all.risk + risk <= sum / OF_RISKS) &&
+    (payer.risk === 0n || payer.risk + risk <= sum / OF_EACH_RISK)
   const left = merchant.credit - (giftOf === 'merchant' ? gift : 0n)
   const riskOf = payer.credit >= risk ? 'payer' : isRisked ? 'new' : left >= risk ? 'merchant' : undefined
   if (!riskOf)

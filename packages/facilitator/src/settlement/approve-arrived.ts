@@ -1,30 +1,46 @@
 // arrived → checked, taken or refused: money that is in the router is split, or is its payer's to take back.
+import { commissionEscrowAbi } from '@referrer/protocol/abi'
+import { encodeFunctionData } from 'viem'
 import type { Chain } from '../context.ts'
 import { probe } from '../onchain/probe.ts'
 import { Refused } from '../payment/refused.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
-import { revertsNow, wentBack } from './refusals.ts'
+import { partiesOf, READ_GAS } from './parties.ts'
+import { notSigned, revertsNow, wentBack } from './refusals.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
 import type { Next } from './states.ts'
-import { withTakeBack } from './take-back.ts'
 
 export async function approveArrived(
   chain: Chain,
   attempt: Attempt,
-  { refusal }: In<'arrived'>,
+  { refusal, notBefore = 0 }: In<'arrived'>,
 ): Promise<In<Next<'arrived'>>> {
   attempt.hasArrived = true
-  if (refusal) return refuse(await withTakeBack(chain, attempt.payment, refusal))
+  const { CommissionEscrow, SplitRouter } = chain.contracts
+  const { payer, nonce } = attempt.key
   const order = attempt.toSplit()
-  const call = { target: chain.contracts.SplitRouter, gas: GAS_PER_PURCHASE, data: order.data }
-  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], [call])
-  const [outcome] = outcomes
-  if (outcome?.ok) return { state: 'checked', order, gas: outcome.gasUsed }
-  const { name, message, isForGood } = explainRevert(outcome?.data ?? '0x')
-  if (name === 'PaymentAlreadySplit') return { state: 'taken', mayRetry: false }
-  if (name === 'PaymentAlreadyRefunded') return refuse(wentBack())
-  if (!isForGood) return refuse(revertsNow(message))
-  const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
-  return refuse(await withTakeBack(chain, attempt.payment, new Refused(reason, message)))
+  const purchase = { payer, attribution: order.attribution }
+  const parties = partiesOf(chain, [purchase])
+  const escrowOf = { abi: commissionEscrowAbi, functionName: 'escrowOf', args: [payer, nonce] } as const
+  const { outcomes } = await probe(chain, chain.relayerPool.available()[0], [
+    ...parties.calls,
+    { target: CommissionEscrow, gas: READ_GAS, data: encodeFunctionData(escrowOf) },
+    { target: SplitRouter, gas: GAS_PER_PURCHASE, data: order.data },
+  ])
+  const [escrow, split] = outcomes.slice(parties.calls.length)
+  if (escrow?.ok && BigInt(escrow.data.slice(0, 66)) !== 0n)
+    return { state: 'taken', mayRetry: false, isSplit: true }
+  const own = parties.judge(purchase, outcomes)
+  if (own) return refuse(own.withTakeBack(await attempt.takeBack(0)))
+  const { name, message, isForGood } = explainRevert(split?.data ?? '0x')
+  if (split && !split.ok && isForGood) {
+    const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
+    return refuse(new Refused(reason, message).withTakeBack(await attempt.takeBack(0)))
+  }
+  if (!split?.ok && name === 'PaymentAlreadyRefunded') return refuse(wentBack())
+  if (!split?.ok && name === 'InvalidSignature') return refuse(notSigned())
+  if (!split?.ok) return refuse(revertsNow(message))
+  if (refusal) return refuse(refusal.withTakeBack(await attempt.takeBack(notBefore)))
+  return { state: 'checked', order, gas: split.gasUsed }
 }

@@ -2,7 +2,7 @@
 import type { Origin } from '@referrer/chain'
 import type { Hash } from 'viem'
 import type { Payment, PaymentKey } from '../payment/payment.ts'
-import type { Refused } from '../payment/refused.ts'
+import type { Refused, TakeBack } from '../payment/refused.ts'
 import type { Order } from './order.ts'
 import type { State } from './states.ts'
 import type { Mined } from './transaction.ts'
@@ -21,6 +21,8 @@ export interface Attempt {
   readonly payment: Payment | undefined
   /** Of money that is in the router. */
   toSplit(): Order
+  /** The call by which its payer takes it back, from a time on. */
+  takeBack(notBefore: number): Promise<TakeBack>
   /** The money was found in the router. */
   hasArrived: boolean
 }
@@ -29,10 +31,10 @@ interface Facts {
   queued: { payment: Payment }
   /** `refusal`: the purchase must not be split. */
   used: { payment: Payment; refusal?: Refused | undefined }
-  /** `refusal`: the money is its payer's to take back. */
-  arrived: { refusal?: Refused | undefined }
-  /** `mayRetry`: it is queued again if the other attempt failed. */
-  taken: { mayRetry: boolean }
+  /** `refusal`: it is not split now, and is its payer's to take back from `notBefore` on, or at once where it can never be split. */
+  arrived: { refusal?: Refused | undefined; notBefore?: number }
+  /** `mayRetry`: it is queued again if the other attempt failed. `isSplit`: the chain has an escrow of it. */
+  taken: { mayRetry: boolean; isSplit?: true }
   /** To be sent in a transaction of its own. */
   checked: { order: Order; gas: bigint }
   refused: { refusal: Refused }

@@ -1,5 +1,6 @@
 // taken → enqueued, queued or refused: another request or process has written a row for this payment.
 import type { Context } from '../context.ts'
+import { alreadyUsed } from '../payment/refused.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
 import { refusalOfRow } from './refusals.ts'
 import type { Next } from './states.ts'
@@ -11,7 +12,7 @@ export async function join(
   { sql }: Context,
   tracker: Tracker,
   { key, digest, payment }: Attempt,
-  { mayRetry }: In<'taken'>,
+  { mayRetry, isSplit }: In<'taken'>,
 ): Promise<In<Next<'taken'>>> {
   const row = await findRow(sql, key)
   if (row?.state === 'pending') {
@@ -21,6 +22,7 @@ export async function join(
     await tracker.follow(intentId)
     return refuse(refusalOfRow(await findRow(sql, key)))
   }
+  if (isSplit && row?.state !== 'settled') return refuse(alreadyUsed(undefined))
   const isFree = !row || (row.state === 'open' && row.digest === digest)
   return isFree && mayRetry && payment ? { state: 'queued', payment } : refuse(refusalOfRow(row))
 }

@@ -9,7 +9,6 @@ import { toSettle } from './order.ts'
 import { refusalOfArrival, refusalOfRow, tookTooLong, unpinned } from './refusals.ts'
 import type { Next } from './states.ts'
 import { adopt, findRow } from './store.ts'
-import { withTakeBack } from './take-back.ts'
 
 const POLL_MS = 500
 const MOST_LOOKS = 5
@@ -17,7 +16,7 @@ const MOST_LOOKS = 5
 export async function locate(
   context: Context,
   chain: Chain,
-  { key, digest, signal }: Attempt,
+  { key, digest, signal, takeBack }: Attempt,
   { payment, refusal }: In<'used'>,
 ): Promise<In<Next<'used'>>> {
   const { sql, clock } = context
@@ -29,7 +28,7 @@ export async function locate(
   if (arrival.type === 'arrived') {
     // What commits to nothing is split for the purchase that it was first shown for, while that is known.
     if (isOwn || payment.isCommitted) return { state: 'arrived', refusal }
-    return refuse(await withTakeBack(chain, payment, unpinned()))
+    return refuse(unpinned().withTakeBack(await takeBack(0)))
   }
   if (refusal) return refuse(refusal)
   // The purchase was made by somebody who told nobody: the first request for it is answered with their transaction.

@@ -9,7 +9,6 @@ import { approveArrived } from './approve-arrived.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
 import { createDeployments } from './deployment.ts'
 import type { OnSettlement } from './events.ts'
-import { examineFailure } from './examine-failure.ts'
 import { join } from './join.ts'
 import { keepPins } from './keep-pins.ts'
 import { locate } from './locate.ts'
@@ -18,16 +17,18 @@ import { keyOfDeposit, toFinish, toSplitDeposit } from './order.ts'
 import { notSent, tookTooLong, tryAgain, usableUntil } from './refusals.ts'
 import { createRelayerLoad } from './relayer-load.ts'
 import { errors } from './revert.ts'
+import { simulate } from './simulation.ts'
 import { type FIRST_STATES, move, type Next, type State } from './states.ts'
 import type { Final } from './store.ts'
 import { createSubmissionQueue } from './submission-queue.ts'
+import { depositTakeBack, paymentTakeBack } from './take-back.ts'
 import { createTracker } from './tracker.ts'
-import type { Deposit } from './types.ts'
+import type { Deposit, Unless } from './types.ts'
 
 export interface PaymentFlow {
   /** The transaction that split the payment; throws `Refused`. */
   settle(payment: Payment, signal: AbortSignal): Promise<Hash>
-  splitDeposit(deposit: Deposit, signal: AbortSignal): Promise<Hash>
+  splitDeposit(deposit: Deposit, unless: Unless, signal: AbortSignal): Promise<Hash>
   /** Sends, and goes on with every payment that Postgres holds in a state which is not final. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -65,12 +66,21 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
       attempt.signal.aborted ? refuse(tookTooLong()) : queue.submitAlone(attempt, at),
     enqueued: (_, at) => awaitBlock(at),
     sent: ({ key }, { mined }) => outcomeOf(mined, key),
-    failed: (attempt, at) => examineFailure(context, chain, attempt, at),
+    failed: (attempt, at) => findUsed(attempt, at),
   }
 
   async function awaitBlock({ intentId }: In<'enqueued'>): Promise<In<Next<'enqueued'>>> {
     const tracked = await tracker.follow(intentId)
     return 'mined' in tracked ? { state: 'sent', ...tracked } : { state: 'open', ...tracked }
+  }
+
+  /** Undefined: it did not fail because somebody else had submitted the transfer. A node that is behind its block would not know of that. */
+  async function findUsed({ payment, hasArrived }: Attempt, { block }: In<'failed'>) {
+    if (!payment || hasArrived) return undefined
+    const [verdict] = await simulate(context, chain, chain.relayerPool.available()[0], [payment], block)
+    return verdict?.type === 'used'
+      ? ({ state: 'used', payment, refusal: verdict.refusal } as const)
+      : undefined
   }
 
   async function run(attempt: Attempt, first: In<(typeof FIRST_STATES)[number]>): Promise<Hash> {
@@ -100,11 +110,12 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         signal,
         payment,
         toSplit: () => toFinish(payment),
+        takeBack: (notBefore) => paymentTakeBack(chain, payment, notBefore),
         hasArrived: false,
       }
       return run(attempt, { state: 'queued', payment })
     },
-    splitDeposit(deposit, signal) {
+    splitDeposit(deposit, unless, signal) {
       const attempt: Attempt = {
         state: 'arrived',
         key: keyOfDeposit(deposit),
@@ -113,9 +124,10 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
         signal,
         payment: undefined,
         toSplit: () => toSplitDeposit(deposit),
+        takeBack: (notBefore) => depositTakeBack(chain, deposit, notBefore),
         hasArrived: true,
       }
-      return run(attempt, { state: 'arrived' })
+      return run(attempt, { state: 'arrived', ...unless })
     },
     async run(signal) {
       const sender = createSender({

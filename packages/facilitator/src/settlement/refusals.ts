@@ -48,6 +48,8 @@ export const unpinned = () =>
 export const wentBack = () =>
   invalidPayment('the payment went back to its payer: sign a new one', { isUsed: true })
 
+export const notSigned = () => invalidPayment('buyerSignature is not accepted by the payer')
+
 export const unverifiedTooMany = () =>
   forNow(
     'too many payments whose signatures only their wallets can check: send the same payment again in a minute',

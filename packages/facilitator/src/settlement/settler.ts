@@ -60,7 +60,9 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     // An authorisation that has ended gets no pin any more: what arrived by it without one is its payer's.
     const hasEnded = authorization.validBefore * 1_000n <= BigInt(clock())
     if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw unverifiedTooMany()
-    const row = hasEnded ? await findRow(sql, keyOf(payment)) : await pin(sql, toSettle(payment), clock(), isCommitted)
+    const row = hasEnded
+      ? await findRow(sql, keyOf(payment))
+      : await pin(sql, toSettle(payment), clock(), isCommitted)
     if (!row || row.digest === digest || (isCommitted && !row.wasSent)) return
     throw row.state === 'settled' ? alreadyUsed(row.transaction ?? undefined) : pinnedElsewhere()
   }
@@ -163,11 +165,11 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
         throw refusalFor(error)
       }
     },
-    async splitDeposit(deposit) {
+    async splitDeposit(deposit, unless) {
       const flow = known(flows, deposit.chainId)
       const key = keyOfDeposit(deposit)
       const transaction = await requests.share(key, deposit.digest, (signal) =>
-        counted(key, () => flow.splitDeposit(deposit, signal)),
+        counted(key, () => flow.splitDeposit(deposit, unless, signal)),
       )
       return { transaction, payer: deposit.charge.payer }
     },

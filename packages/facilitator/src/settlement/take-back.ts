@@ -4,7 +4,7 @@ import { splitRouterAbi } from '@referrer/protocol/abi'
 import { type Address, encodeFunctionData, type Hex, hashTypedData } from 'viem'
 import type { Chain } from '../context.ts'
 import type { Payment } from '../payment/payment.ts'
-import type { Refused, TakeBack } from '../payment/refused.ts'
+import type { TakeBack } from '../payment/refused.ts'
 import { chargeNonce } from './order.ts'
 import type { Deposit } from './types.ts'
 
@@ -17,29 +17,23 @@ const types = {
   ],
 } as const
 
-/** The refusal of a payment whose money is in the router, with the call that takes it back. */
-export async function withTakeBack(
+/** Of a bare transfer. */
+export async function paymentTakeBack(
   chain: Chain,
-  payment: Payment | undefined,
-  refusal: Refused,
-  notBefore = 0,
-): Promise<Refused> {
-  if (payment?.authorization.kind !== 1) return refusal
-  const { authorization } = payment
+  { authorization }: Payment,
+  notBefore: number,
+): Promise<TakeBack> {
   const { from: payer, nonce, value } = authorization
   const permission = await permit(chain, { payer, nonce, value, notBefore: BigInt(notBefore) })
   const args = [authorization, BigInt(notBefore), permission] as const
   const data = encodeFunctionData({ abi: splitRouterAbi, functionName: 'takeBack', args })
-  return refusal.withTakeBack({ to: chain.contracts.SplitRouter, data, notBefore })
+  return { to: chain.contracts.SplitRouter, data, notBefore }
 }
 
-/** The same for a plain transfer. */
+/** Of a plain transfer. */
 export async function depositTakeBack(
   chain: Chain,
-  {
-    charge,
-    attribution,
-  }: Pick<Deposit, 'charge'> & { attribution: Pick<Deposit['attribution'], 'buyerAgentId'> },
+  { charge, attribution }: Deposit,
   notBefore: number,
 ): Promise<TakeBack> {
   const { payer, txHash, value } = charge

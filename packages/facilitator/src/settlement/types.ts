@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex } from 'viem'
 import type { Payment, PaymentKey } from '../payment/payment.ts'
+import type { Refused } from '../payment/refused.ts'
 
 /** What `/settle` answers when the money has been split. */
 export interface Settled {
@@ -32,14 +33,20 @@ export interface Deposit {
   digest: Hash
 }
 
+/** Why a deposit is not split now, and from when on its payer may take it back: at once, where it can never be split. */
+export interface Unless {
+  refusal?: Refused | undefined
+  notBefore?: number
+}
+
 /** Settles payments of all chains. Every method that fails throws `Refused`, and answers before the deadline of the configuration. */
 export interface Settler {
   /** Once per authorisation, however often it is asked for. `client`: who asks. */
   settle(payment: Payment, client: string): Promise<Settled>
   /** Whether it would be settled now. Sends nothing. */
   check(payment: Payment, client: string): Promise<void>
-  /** Splits a deposit whose transfer has been checked. */
-  splitDeposit(deposit: Deposit): Promise<Settled>
+  /** Splits a deposit whose transfer has been checked, unless something speaks against it. */
+  splitDeposit(deposit: Deposit, unless: Unless): Promise<Settled>
   find(key: PaymentKey): Promise<Settlement>
   /** Goes on with what an earlier process left, and runs until the signal. */
   run(signal: AbortSignal): Promise<void>
