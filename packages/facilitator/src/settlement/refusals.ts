@@ -20,9 +20,6 @@ export const tookTooLong = () => forNow('it took too long; nothing was sent, sen
 
 export const revertsNow = (why: string) => forNow(why)
 
-/** Its authorisation has ended, and a block that nothing undoes shows it. */
-export const noMoneyMoved = (why: string) => new Refused('settle_failed', `${why}; no money moved`)
-
 /** It was sent without effect, and others may have its signature: until its end nobody can say that no money moves. */
 export const usableUntil = (why: string, validBefore: bigint, reason: RefusalReason = 'settle_failed') =>
   new Refused(

@@ -5,13 +5,19 @@ import type { Hash } from 'viem'
 import type { Context } from '../context.ts'
 import { keyText, type PaymentKey } from '../payment/payment.ts'
 import type { Refused } from '../payment/refused.ts'
-import { notKnownYet, notMinedYet, refusalOfRow } from './refusals.ts'
+import { notKnownYet, notMinedYet } from './refusals.ts'
 import { findRow } from './store.ts'
 
 export interface Requests {
   has(key: PaymentKey): boolean
   /** The signal is aborted when the time for an answer is over. */
-  share(key: PaymentKey, digest: Hash, attempt: (signal: AbortSignal) => Promise<Hash>): Promise<Hash>
+  share(
+    key: PaymentKey,
+    digest: Hash,
+    attempt: (signal: AbortSignal) => Promise<Hash>,
+    /** Of another request for the same money. */
+    refusal: () => Refused,
+  ): Promise<Hash>
 }
 
 interface Shared {
@@ -49,11 +55,11 @@ export function createRequests({ sql, log, config }: Pick<Context, 'sql' | 'log'
 
   return {
     has: (key) => shared.has(keyText(key)),
-    async share(key, digest, attempt) {
+    async share(key, digest, attempt, refusal) {
       const name = keyText(key)
       const known = shared.get(name)
       if (known?.digest === digest) return inTime(key, known.transaction)
-      if (known) throw refusalOfRow(undefined)
+      if (known) throw refusal()
       const patience = new AbortController()
       const transaction = attempt(patience.signal).finally(() => shared.delete(name))
       shared.set(name, { digest, transaction })

@@ -26,10 +26,11 @@ import { FINISH_WINDOW } from './keep-pins.ts'
 import { keyOfDeposit, toSettle } from './order.ts'
 import { createPaymentFlow } from './payment-flow.ts'
 import {
-  noMoneyMoved,
   notKnownYet,
   outOfOrder,
   pinnedElsewhere,
+  refusalOfRow,
+  tookTooLong,
   unreachable,
   unverifiedTooMany,
   usableUntil,
@@ -99,13 +100,12 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
 
   /** What was sent without effect can still be used until its end: until then no refusal says that the buyer may pay anew. */
   async function whileUsable(key: PaymentKey, refusal: Refused): Promise<Refused> {
-    if (refusal.pending || refusal.isUsed) return refusal
+    if (refusal.pending || refusal.isUsed || refusal.retryable) return refusal
     try {
       const row = await findRow(sql, key)
       if (row?.state !== 'open' || !row.wasSent || row.validBefore === null) return refusal
-      if (!(await hasPassed(known(context.chains, key.chainId), row.validBefore)))
-        return usableUntil(refusal.message, row.validBefore, refusal.reason)
-      return refusal.retryable ? noMoneyMoved(row.message ?? refusal.message) : refusal
+      const hasEnded = await hasPassed(known(context.chains, key.chainId), row.validBefore)
+      return hasEnded ? refusal : usableUntil(refusal.message, row.validBefore, refusal.reason)
     } catch (cause) {
       log.warn({ err: cause }, 'whether a payment can still be used is not known')
       return notKnownYet(key)
@@ -148,11 +148,18 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     async settle(payment, client) {
       const flow = known(flows, payment.chainId)
       const key = keyOf(payment)
-      await pinned(payment, client).catch((error) => {
-        throw refusalFor(error)
-      })
-      const transaction = await requests.share(key, payment.digest, (signal) =>
-        counted(key, () => flow.settle(payment, signal)),
+      const attempt = async (signal: AbortSignal) => {
+        // Nothing is sent before it is pinned: whoever waits for a database that does not answer is told so.
+        const late = Promise.withResolvers<never>()
+        signal.addEventListener('abort', () => late.reject(tookTooLong()), { once: true })
+        await Promise.race([pinned(payment, client), late.promise])
+        return flow.settle(payment, signal)
+      }
+      const transaction = await requests.share(
+        key,
+        payment.digest,
+        (signal) => counted(key, () => attempt(signal)),
+        pinnedElsewhere,
       )
       return { transaction, payer: payment.authorization.from }
     },
@@ -168,8 +175,11 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     async splitDeposit(deposit, unless) {
       const flow = known(flows, deposit.chainId)
       const key = keyOfDeposit(deposit)
-      const transaction = await requests.share(key, deposit.digest, (signal) =>
-        counted(key, () => flow.splitDeposit(deposit, unless, signal)),
+      const transaction = await requests.share(
+        key,
+        deposit.digest,
+        (signal) => counted(key, () => flow.splitDeposit(deposit, unless, signal)),
+        () => refusalOfRow(undefined),
       )
       return { transaction, payer: deposit.charge.payer }
     },

@@ -106,7 +106,7 @@ describe('a signature that commits to nothing', () => {
     const standing = async () => (await m.call('GET', `/settlements/${from}/${nonce}`)).body
     expect(await standing()).toMatchObject({ status: 'pending', until: Number(validBefore) })
     // Its shop is closed: what its copy is told is no reason to pay anew either.
-    expect(await settle(body)).toMatchObject({ pending: true, until: Number(validBefore) })
+    expect(await settle(body)).toMatchObject({ success: false, retryable: true })
     pinned(await settle(stolen(body)))
     await act(m, openMerchant(m, true))
     pinned(await settle(stolen(body)))

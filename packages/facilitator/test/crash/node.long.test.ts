@@ -137,7 +137,7 @@ describe('when no node can be reached', () => {
     expect((await m.call('GET', path)).status).toBe(503)
     m.nodes.intercept = undefined
     expect(await standing(path)).toMatchObject({
-      status: 'failed',
+      status: 'unknown',
       transaction: null,
       message: expect.any(String),
     })

@@ -38,7 +38,7 @@ describe('a relayer without gas', () => {
       retryable: true,
     })
     vi.restoreAllMocks()
-    expect((await m.call('GET', path)).body).toMatchObject({ status: 'failed', transaction: null })
+    expect((await m.call('GET', path)).body).toMatchObject({ status: 'unknown', transaction: null })
     expect((await m.call('GET', '/readyz')).status).toBe(503)
     await books.audit()
 

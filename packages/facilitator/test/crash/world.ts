@@ -91,10 +91,10 @@ export async function startWorld(options: HarnessOptions = {}): Promise<World> {
 async function standOf({ sql, chain }: TestFacilitator, { buyer, body }: Purchase): Promise<Stand> {
   const { nonce } = body.paymentPayload.payload.authorization
   const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
-  const [row] = await sql<{ state: string; intent_id: bigint }[]>`
+  const [row] = await sql<{ state: string; intent_id: bigint | null }[]>`
     SELECT state, intent_id FROM facilitator.settlements
     WHERE payer = ${bytes(buyer.address)} AND nonce = ${bytes(nonce)}`
-  const intent = row && (await readTransaction(sql, { id: row.intent_id }))
+  const intent = row?.intent_id ? await readTransaction(sql, { id: row.intent_id }) : undefined
   const hashes = intent?.hashes ?? []
   const found = await Promise.all(
     hashes.map((hash) => chain.client.getTransaction({ hash }).catch(() => undefined)),
