@@ -30,23 +30,19 @@ export const READ_GAS = 100_000n
 export const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
 
 export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Purchase[]): Parties {
-  const questions = new Map<Hex, number>()
+  const places = new Map<Hex, number>()
   const calls: Call[] = []
-  const { IdentityRegistry, MerchantRegistry } = contracts
-  const identity = { abi: identityRegistryAbi } as const
-  const merchant = { abi: merchantRegistryAbi } as const
-
   /** Each is asked once, however many purchases need it. Returns its place. */
   function ask(target: Address, data: Hex): number {
-    const known = questions.get(data)
-    if (known !== undefined) return known
-    questions.set(data, calls.length)
-    return calls.push({ target, gas: READ_GAS, data }) - 1
+    const place = places.get(data) ?? calls.push({ target, gas: READ_GAS, data }) - 1
+    places.set(data, place)
+    return place
   }
-  const owner = (id: bigint) =>
-    ask(IdentityRegistry, encodeFunctionData({ ...identity, functionName: 'ownerOf', args: [id] }))
-  const wallet = (id: bigint) =>
-    ask(IdentityRegistry, encodeFunctionData({ ...identity, functionName: 'getAgentWallet', args: [id] }))
+  const { IdentityRegistry, MerchantRegistry } = contracts
+  const ofIdentity = (functionName: 'ownerOf' | 'getAgentWallet') => (id: bigint) =>
+    ask(IdentityRegistry, encodeFunctionData({ abi: identityRegistryAbi, functionName, args: [id] }))
+  const [owner, wallet] = [ofIdentity('ownerOf'), ofIdentity('getAgentWallet')]
+  const merchant = { abi: merchantRegistryAbi } as const
   const payout = (id: bigint) =>
     ask(MerchantRegistry, encodeFunctionData({ ...merchant, functionName: 'payoutWallet', args: [id] }))
   const settler = (id: bigint, account: Address) => {
