@@ -1,8 +1,8 @@
 // A plain transfer to the router: it is charged where it pays for its link, and can be taken back where it does not.
-import { Attribution, AttributionToken, Commitment, RefLink } from '@referrer/protocol'
+import { RefLink } from '@referrer/protocol'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Address, Hash } from 'viem'
+import type { Address } from 'viem'
 import { read } from '../../../api/api.ts'
 import { Problem } from '../../../api/problem.ts'
 import { useApi } from '../../../api/use-api.ts'
@@ -18,6 +18,7 @@ import { OwnWallet } from '../../../wallet/own-wallet.tsx'
 import { withProblems } from '../../../wallet/problem.ts'
 import { type TakeBackCall, takeBackIn } from '../../../wallet/take-back.ts'
 import { TakeBackButton } from '../../../wallet/take-back-button.tsx'
+import { type Asked, signed } from './charge.ts'
 
 export const Transfer = ({ session }: { session: Session }) => (
   <OwnWallet session={session}>{(connected) => <WithRouter connected={connected} />}</OwnWallet>
@@ -29,11 +30,6 @@ function WithRouter({ connected }: { connected: Connected }) {
   if (error) return <ErrorNote error={error} />
   if (!router) return <Skeleton lines={4} />
   return <TransferForm connected={connected} router={router as Address} />
-}
-
-interface Asked {
-  txHash: string
-  token: string
 }
 
 const NOTHING_SENT = 'Nothing was sent. Correct what is named, or try again later.'
@@ -51,10 +47,8 @@ function TransferForm({ connected, router }: { connected: Connected; router: Add
     mutationFn: (asked: Asked) => withProblems(ask(asked)),
     onSuccess: setCall,
   })
-  async function ask({ txHash, token }: Asked): Promise<TakeBackCall | undefined> {
-    const buyerSignature = await signed(connected, router, { txHash, token })
-    const body = { txHash, attributionToken: token, chainId: connected.chainId, buyerSignature }
-    const answer = await api.post('/mpp/charge', { body })
+  async function ask(asked: Asked): Promise<TakeBackCall | undefined> {
+    const answer = await api.post('/mpp/charge', { body: await signed(connected, router, asked) })
     if (answer.success) {
       await queries.invalidateQueries({ queryKey: ['/v1/wallet/purchases'] })
       announce('The transfer has paid for the product', 'It shows among your purchases in some seconds.')
@@ -127,18 +121,4 @@ function tokenOf(link: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function signed({ address, chainId, wallet }: Connected, splitRouter: Address, { txHash, token }: Asked) {
-  const commitment = Commitment.from('ChargeCommitment', {
-    chainId,
-    splitRouter,
-    message: {
-      txHash: txHash as Hash,
-      tokenHash: AttributionToken.tokenHash(token),
-      buyerAgentId: Attribution.AGENTLESS_BUYER_ID,
-      payer: address,
-    },
-  })
-  return wallet.signTypedData(commitment as unknown as Parameters<typeof wallet.signTypedData>[0])
 }
