@@ -26,7 +26,7 @@ export const idText = (about: string) =>
   z
     .union([z.int().min(0), z.string().regex(DECIMAL, 'must be a whole number from 0 up')])
     .transform(String)
-    .describe(`${about} A number, or a decimal string.`)
+    .describe(about)
 
 export const chainId = z
   .int()
@@ -37,7 +37,7 @@ export const contentJson = z
   .string()
   .refine(isJsonObject, 'must be the text of a JSON object')
   .describe(
-    'The review as JSON text, such as {"rating":4,"description":"…"}. This exact text is hashed: keep it, and send the same text to the marketplace.',
+    'The review as JSON text, such as {"rating":4,"description":"…"}. This exact text is hashed: send the same to the marketplace.',
   )
 
 /** RFC 3339 with whole seconds, from Unix seconds of the chain or of this machine. */

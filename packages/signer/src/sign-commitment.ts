@@ -1,5 +1,5 @@
-import { Commitment } from '@referrer/protocol'
-import type { Address, Hex, LocalAccount } from 'viem'
+import { Attribution, AttributionToken, Commitment } from '@referrer/protocol'
+import type { Address, Hash, Hex, LocalAccount } from 'viem'
 import { time } from './fields.ts'
 import { explain, Refused } from './refused.ts'
 
@@ -67,6 +67,35 @@ export async function signCommitment(
       ...('expiry' in message && { expires_at: expiryOf(message.expiry) }),
     },
   }
+}
+
+export interface Transfer {
+  chainId: number
+  splitRouter: Address
+  txHash: Hash
+  /** Of the ref link that the transfer pays for. */
+  token: string
+  buyerAgentId: string | undefined
+}
+
+/** The word of the payer that a plain transfer to the router pays for a ref link. */
+export function signTransfer(
+  account: LocalAccount,
+  { chainId, splitRouter, txHash, token, buyerAgentId }: Transfer,
+): Promise<Signed> {
+  const commitment = orFail('compute digest', () =>
+    Commitment.from('ChargeCommitment', {
+      chainId,
+      splitRouter,
+      message: {
+        txHash,
+        tokenHash: AttributionToken.tokenHash(token),
+        buyerAgentId: buyerAgentId ?? String(Attribution.AGENTLESS_BUYER_ID),
+        payer: account.address,
+      },
+    }),
+  )
+  return signCommitment(account, commitment)
 }
 
 /** A time too large for a date is shown as a number. */

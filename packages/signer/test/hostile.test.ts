@@ -23,7 +23,7 @@ const start = (env: Record<string, string> = {}) =>
 const IMPATIENT = { settled: 1_000, indexed: 1_000 }
 
 beforeAll(async () => {
-  w = await startWorld(36)
+  w = await startWorld(41)
   ;[signer, second] = await Promise.all([startSigner({ ...w.env, SIGNER_STATE_DIR }), start()])
 })
 afterAll(async () => {
@@ -201,6 +201,56 @@ describe('after paying', () => {
       'already paid',
     )
     expect(await w.spent(paid)).toBe(PRICE)
+  })
+
+  it('409 with a time, as shops answer while another process has the payment, is waited for, and the same payment is sent again', async () => {
+    const wallet = w.next()
+    let isFirst = true
+    w.buying.behave = (request, response, honest) => {
+      if (!isPayment(request) || !isFirst) return honest()
+      isFirst = false
+      response.writeHead(409, { 'retry-after': '1' }).end('{"error":"under way"}')
+    }
+    await signer.must('pay_for_product', await order(wallet))
+    const sent = w.buying.asked.flatMap(({ headers }) => headers['payment-signature'] ?? [])
+    expect(sent).toHaveLength(2)
+    expect(new Set(sent).size).toBe(1)
+    expect(await w.spent(wallet)).toBe(PRICE)
+  })
+
+  it('409 without a time, or with one that is too far, ends the call at once', async () => {
+    for (const headers of [{}, { 'retry-after': '60' }, { 'retry-after': 'soon' }]) {
+      w.buying.asked.length = 0
+      w.buying.behave = (request, response, honest) =>
+        isPayment(request) ? response.writeHead(409, headers).end('{"error":"under way"}') : honest()
+      expect(await second.refusal('pay_for_product', await order(w.next()))).toMatch(
+        /^phase 2: expected 200, got 409 \(the shop says "under way"\)\. Nothing has been paid so far/,
+      )
+      expect(payments()).toBe(1)
+    }
+  })
+
+  it('504 of a payment that can still be used says until when, and nothing is paid anew before', async () => {
+    const wallet = w.next()
+    let until = 0
+    w.buying.behave = (request, response, honest) => {
+      if (!isPayment(request)) return honest()
+      const { authorization } = X402.PaymentPayload.deserialize(String(request.headers['payment-signature']))
+        .payload as { authorization: { validBefore: string } }
+      until = Number(authorization.validBefore)
+      response.writeHead(504).end(JSON.stringify({ error: 'do not pay again', until }))
+    }
+    const hasty = await start({ TIMEOUTS: JSON.stringify({ ...IMPATIENT, pay: 1_000 }) })
+    const said = await hasty.refusal('pay_for_product', await order(wallet))
+    await hasty.client.close()
+    const named = /Do not pay again until (\S+);/.exec(said)?.[1] ?? expect.fail(said)
+    expect(Date.parse(named) / 1_000).toBeGreaterThanOrEqual(until)
+    w.buying.behave = undefined
+    expect(await second.refusal('pay_for_product', await order(wallet))).toContain('is not decided yet')
+    expect(await w.spent(wallet)).toBe(0n)
+    await letExpire()
+    await second.must('pay_for_product', await order(wallet))
+    expect(await w.spent(wallet)).toBe(PRICE)
   })
 
   it('a 200 without a transaction is a failed purchase, whether or not it was paid [REF-31]', async () => {

@@ -79,6 +79,7 @@ describe('the tools', () => {
         'mirror_review',
         'get_wallet_status',
         'setup',
+        'take_back_payment',
       ].sort(),
     )
     for (const { description, inputSchema, outputSchema, annotations } of tools) {

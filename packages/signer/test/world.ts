@@ -102,12 +102,12 @@ export async function startWorld(walletCount: number): Promise<World> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   buying.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/buy`
 
-  // The first identity is the merchant's: agent 0.
-  const { merchant } = m.market.accounts
-  await mintUsdc(m.market, merchant.address, MONEY)
+  // The first identity is the stranger's: agent 0.
+  const { stranger } = m.market.accounts
+  await mintUsdc(m.market, stranger.address, MONEY)
   const zero = {
-    account: merchant as unknown as PrivateKeyAccount,
-    key: privateKeyOf(merchant),
+    account: stranger as unknown as PrivateKeyAccount,
+    key: privateKeyOf(stranger),
     agentId: '0',
   }
   const wallets: Wallet[] = [zero]

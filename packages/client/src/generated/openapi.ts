@@ -1237,7 +1237,7 @@ export interface paths {
         put?: never;
         /**
          * Have a plain USDC transfer to the split router counted as a purchase
-         * @description The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What can never be split goes back to its payer. Nobody else's signature is needed.
+         * @description The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What is not split can be taken back by its payer, with the call in `take_back`. Nobody else's signature is needed.
          */
         post: operations["postMppCharge"];
         delete?: never;
@@ -3728,11 +3728,24 @@ export interface components {
             success: false;
             errorReason: string;
             errorMessage: string;
-            /** @description That gave the money back, or used it before; else empty. */
+            /** @description That used the money before; else empty. */
             transaction: string;
             network: string;
             /** @description Nothing was sent: ask again. */
             retryable?: boolean;
+            /** @description It was sent, or may have been: ask again. */
+            pending?: boolean;
+            /** @description Of a pending one: until when its authorisation can be used, in Unix seconds. */
+            until?: number;
+            /** @description The money is in the router and is not split: the call by which anybody gives it back to its payer. */
+            take_back?: {
+                /** @description The split router. */
+                to: string;
+                /** @description The call. */
+                data: string;
+                /** @description Unix seconds from which on it works; 0: now. */
+                not_before: number;
+            };
         } & {
             [key: string]: unknown;
         });

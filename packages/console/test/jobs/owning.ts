@@ -1,4 +1,6 @@
 // What the owner of an agent does: registers it, the cashback rate, caps, queued purchases, proofs, sessions.
+import { sandboxUSDCAbi } from '@referrer/protocol/abi'
+import { createPublicClient, createWalletClient, http } from 'viem'
 import { expect, it } from 'vitest'
 import { linkTo } from '../../../../sandbox/test/links.ts'
 import { buy } from '../../../../sandbox/test/purchase.ts'
@@ -63,6 +65,43 @@ export function owning(market: () => ConsoleMarket): void {
     expect(wallet.asked.map(({ method }) => method)).toEqual([
       'eth_requestAccounts',
       'eth_sendTransaction',
+      'eth_sendTransaction',
+    ])
+  })
+
+  it('takes back a transfer of the wrong amount', { timeout: PATIENCE_MS }, async () => {
+    const { sandbox } = market()
+    const { rpcUrl, contracts } = sandbox.state
+    const { page, wallet } = await market().visitWithWallet(sandbox.account('walletBuyer'), {
+      isSignedIn: true,
+    })
+    const { account } = wallet
+    const reads = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
+    const usdc = { address: contracts.USDC, abi: sandboxUSDCAbi } as const
+    const balance = () => reads.readContract({ ...usdc, functionName: 'balanceOf', args: [account.address] })
+    const before = await balance()
+    const hash = await createWalletClient({ account, transport: http(rpcUrl) }).writeContract({
+      ...usdc,
+      functionName: 'transfer',
+      args: [contracts.SplitRouter, 12_345n],
+      chain: null,
+    })
+    await reads.waitForTransactionReceipt({ hash, confirmations: 3 })
+    await arrive(page, '/me/purchases')
+    await press(page, page.getByRole('button', { name: 'Look for a transfer' }))
+    await press(page, page.getByRole('button', { name: WALLET_NAME }))
+    const ask = page.getByRole('button', { name: 'Sign and ask' })
+    await press(page, ask)
+    await page.getByText('Enter the hash').waitFor()
+    await type(page, page.getByRole('textbox', { name: 'Transaction of the transfer' }), hash)
+    await type(page, page.getByRole('textbox', { name: 'Ref link' }), await linkTo(sandbox, '/daylight'))
+    await press(page, ask)
+    await press(page, page.getByRole('button', { name: 'Take the money back' }))
+    await page.getByText('Your money is back in your wallet').waitFor()
+    expect(await balance()).toBe(before)
+    expect(wallet.asked.map(({ method }) => method)).toEqual([
+      'eth_requestAccounts',
+      'eth_signTypedData_v4',
       'eth_sendTransaction',
     ])
   })

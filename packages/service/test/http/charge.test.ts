@@ -99,6 +99,10 @@ describe('POST /mpp/charge', () => {
       200,
       '{"success":false,"errorReason":"invalid_payment","errorMessage":"no","transaction":"","network":"x"}',
     ],
+    [
+      200,
+      '{"success":false,"errorReason":"settle_failed","errorMessage":"no","transaction":"","network":"x","pending":true,"until":1700000000,"take_back":{"to":"0x12","data":"0x34","not_before":1700003600}}',
+    ],
     [400, '{"error":"no JSON object"}'],
     [503, '{"error":"the facilitator is stopping; send the same request again"}'],
   ])('passes a refusal with status %s on', async (status, text) => {

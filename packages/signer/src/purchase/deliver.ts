@@ -126,9 +126,17 @@ async function hand(
       timeoutMs: Math.max(1, deadline - context.now()),
       maxBytes: MAX_SHOP_BYTES,
     })
-    if (!AGAIN.has(answer.status) || context.now() + AGAIN_MS > deadline) return answer
-    await sleep(AGAIN_MS)
+    const waitMs = waitAfter(answer)
+    if (waitMs === undefined || context.now() + waitMs > deadline) return answer
+    await sleep(waitMs)
   }
+}
+
+/** A 409 with a time is of a copy of a payment that the shop is still serving, or was serving when it died: it serves it after that time. */
+function waitAfter({ status, headers }: Fetched): number | undefined {
+  if (AGAIN.has(status)) return AGAIN_MS
+  const seconds = status === 409 ? headers['retry-after'] : undefined
+  return typeof seconds === 'string' && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
 }
 
 function failureOf(answer: Fetched | string): string | undefined {

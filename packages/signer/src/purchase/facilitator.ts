@@ -28,11 +28,9 @@ const LONGEST_MESSAGE = 300
 /** Undefined when there is no valid answer. */
 export async function askFacilitator(context: Context, entry: Entry): Promise<Word | undefined> {
   try {
-    const named = context.config.FACILITATOR_URL
-    const base = named ?? (await toldByMarket(context, entry))
+    const { base, isOurs } = await facilitatorOf(context, entry.token)
     if (!base) return undefined
     const url = new URL(`${base}/settlements/${entry.payer}/${entry.nonce}?chain_id=${entry.chainId}`)
-    const isOurs = named !== undefined
     const { status, body } = await context.get(url, {
       timeoutMs: context.timeouts.answer,
       maxBytes: MAX_BYTES,
@@ -50,7 +48,14 @@ export async function askFacilitator(context: Context, entry: Entry): Promise<Wo
   }
 }
 
-async function toldByMarket(context: Context, { token }: Entry): Promise<string | undefined> {
+/** Where payments through a link are settled; `isOurs` where the operator has configured it. */
+export async function facilitatorOf(
+  context: Context,
+  token: string,
+): Promise<{ base: string | undefined; isOurs: boolean }> {
+  const { FACILITATOR_URL: named } = context.config
+  if (named !== undefined) return { base: named, isOurs: true }
   const link = await withBackend(context, (ask) => ask('resolve_ref_link', { ref_link: token }))
-  return typeof link.facilitator_url === 'string' ? link.facilitator_url.replace(/\/+$/, '') : undefined
+  const told = link.facilitator_url
+  return { base: typeof told === 'string' ? told.replace(/\/+$/, '') : undefined, isOurs: false }
 }

@@ -30,17 +30,8 @@ export const OrderInput = z.strictObject({
       maxItems: MOST_VOTES,
       description: 'Votes for the reviews that informed the purchase, cast once it is paid. Needs agent_id.',
     }),
-  max_amount: decimal(
-    `The most that may be paid, in ${USDC_UNITS}, as a decimal string. A higher price is refused.`,
-  ).optional(),
-  idempotency_key: z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe(
-      'Name of this one purchase. With the same key it is never paid twice, however often it is tried.',
-    ),
+  max_amount: decimal(`The most that may be paid, in ${USDC_UNITS}, as a decimal string.`).optional(),
+  idempotency_key: z.string().min(1).max(256).optional().describe('Name of this one purchase.'),
   request: z
     .strictObject({
       query: z
@@ -48,7 +39,7 @@ export const OrderInput = z.strictObject({
         .max(LONGEST_QUERY)
         .optional()
         .describe("Added to the shop's URL, such as city=Tokyo&days=3."),
-      body: z.string().max(LONGEST_BODY).optional().describe('Posted to the shop. Left out: the URL is got.'),
+      body: z.string().max(LONGEST_BODY).optional().describe('Posted to the shop.'),
       content_type: z
         .string()
         .regex(/^[\w.+/;= -]{1,100}$/)
@@ -57,8 +48,7 @@ export const OrderInput = z.strictObject({
     })
     .optional()
     .meta({
-      description:
-        'What the shop is asked for, where it wants to know more than that it is paid. It is sent with the price question and with the payment.',
+      description: 'What the shop is asked for. It is sent with the price question and with the payment.',
       examples: [{ query: 'city=Tokyo' }, { body: '{"text":"…"}' }],
     }),
   chain_id: chainId,

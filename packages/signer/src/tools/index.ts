@@ -10,6 +10,7 @@ import { reviewPurchaseTool } from './review-purchase.ts'
 import { settleFallback } from './settle-fallback.ts'
 import { setup } from './setup.ts'
 import { signTools } from './sign.ts'
+import { takeBackPayment } from './take-back.ts'
 import { walletStatus } from './wallet-status.ts'
 
 /** In the order in which models read them. */
@@ -26,4 +27,5 @@ export const tools: readonly Tool[] = [
   mirrorReviewTool,
   ...signTools,
   signCharge,
+  takeBackPayment,
 ]

@@ -7,7 +7,7 @@ export const publishEscrowReview = tool({
   name: 'publish_escrow_review',
   title: 'Publish a buyer review on the chain',
   description:
-    "After pay_for_product, once the product was tried, and after cast_review_votes: puts the hash of the buyer's review on the chain, one for each purchase. The agent's wallet pays the gas; check_review_content (marketplace) tells before what the content needs. A purchase without an agent needs bind_escrow first. Next: register_purchase_review (marketplace) with the returned review_id, the escrow_id and the very same content_json; before that nobody can read the review.",
+    "After pay_for_product, once the product was tried, and after cast_review_votes: puts the hash of the buyer's review on the chain. The agent's wallet pays the gas; check_review_content (marketplace) tells before what the content needs. A purchase without an agent needs bind_escrow first. Next: register_purchase_review (marketplace) with the returned review_id, the escrow_id and the same content_json; before that nobody can read the review.",
   details:
     'The purchase is the proof of the review. Agent, merchant and product are those of the escrow, whatever is passed. The marketplace is asked first whether it takes the content: "the marketplace would refuse this review" says what is wrong with it, before gas is spent. Refusals begin with: "not the owner", "already reviewed", "no such escrow", "wrong chain". "tx reverted": nothing was published.',
   input: z.strictObject({

@@ -8,7 +8,7 @@ export const settleFallback = tool({
   name: 'trigger_settle_fallback',
   title: 'Settle an escrow that was left lying',
   description:
-    "Settles an escrow that the marketplace left unsettled for 10 days after its window (about day 70): the held-back commission goes to the treasury, the cashback to the reviewer. It cannot be undone and the reviewer loses: wait for the marketplace unless you know why not. The agent's wallet pays the gas.",
+    "Settles an escrow that the marketplace left unsettled for 10 days after its window: the held-back commission goes to the treasury, the cashback to the reviewer. It cannot be undone and the reviewer loses: wait for the marketplace unless you know why not. The agent's wallet pays the gas.",
   details:
     'Anyone may do it. Refusals begin with: "too early" (with the date from which it works), "already settled", "no such escrow", "paused", "wrong chain". "tx reverted": nothing changed.',
   input: z.strictObject({

@@ -30,7 +30,7 @@ function signTool(name: string, type: Commitment.TwoStepType, what: string, next
   return tool({
     name,
     title: `Sign ${type.startsWith('I') ? 'an' : 'a'} ${type}`,
-    description: `Signs ${what}, with the agent's key, between the two calls of ${next}: give the commitment of the first answer unchanged, then repeat ${next} with its nonce, its expiry and the returned signature as agent_sig.`,
+    description: `Signs ${what}, with the agent's key, between the two calls of ${next}: give the commitment of the first answer unchanged, then repeat ${next} with its nonce, its expiry and the signature as agent_sig.`,
     details:
       'The first call has no agent_sig. It signs with the key of commitment.message.agentId and judges nothing: an expired commitment is signed too, and the marketplace refuses it. signed shows what was signed, in plain words. Errors: "no key for agent N": the signer has no key for it; "compute digest: …": the commitment was changed or is of another type; "sign: …": the key cannot sign it.',
     input: z.object({

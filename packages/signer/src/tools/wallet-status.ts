@@ -26,7 +26,7 @@ export const walletStatus = tool({
   name: 'get_wallet_status',
   title: 'The wallets of this signer',
   description:
-    'For which agents the signer has keys, their addresses and balances (USDC pays for products, ETH the gas of reviews), whether each owns its agent, how much may be paid (limits), and purchases without an outcome so far (open_purchases). Use it first, and when a payment failed unclearly. It never shows keys.',
+    'For which agents the signer has keys, their addresses and balances (USDC pays for products, ETH the gas of reviews), whether each owns its agent, how much may be paid (limits), and purchases without an outcome so far (open_purchases). Use it first, and when a payment failed unclearly.',
   details:
     'ETH pays for the gas of publish_escrow_review, bind_escrow and the like. With agent_id it tells of that agent only. What cannot be read is null, and problem says why.',
   input: z.strictObject({ agent_id: id('Only this agent.').optional() }),

@@ -46,9 +46,25 @@ const Outcome = z
       success: z.literal(false),
       errorReason: z.string(),
       errorMessage: z.string(),
-      transaction: z.string().meta({ about: 'That gave the money back, or used it before; else empty.' }),
+      transaction: z.string().meta({ about: 'That used the money before; else empty.' }),
       network: z.string(),
       retryable: z.boolean().optional().meta({ about: 'Nothing was sent: ask again.' }),
+      pending: z.boolean().optional().meta({ about: 'It was sent, or may have been: ask again.' }),
+      until: z
+        .int()
+        .optional()
+        .meta({ about: 'Of a pending one: until when its authorisation can be used, in Unix seconds.' }),
+      take_back: z
+        .object({
+          to: z.string().meta({ about: 'The split router.' }),
+          data: z.string().meta({ about: 'The call.' }),
+          not_before: z.int().meta({ about: 'Unix seconds from which on it works; 0: now.' }),
+        })
+        .optional()
+        .meta({
+          about:
+            'The money is in the router and is not split: the call by which anybody gives it back to its payer.',
+        }),
     }),
   ])
   .meta({ id: 'ChargeOutcome' })
@@ -60,7 +76,7 @@ export const chargeRoutes: Route[] = [
     tag: 'Ref links',
     summary: 'Have a plain USDC transfer to the split router counted as a purchase',
     about:
-      "The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What can never be split goes back to its payer. Nobody else's signature is needed.",
+      "The transfer is of the exact price, confirmed, and made by who signs. It is charged once. What is not split can be taken back by its payer, with the call in `take_back`. Nobody else's signature is needed.",
     auth: 'none',
     body: { schema: Charge, refusal: 'invalid request' },
     perSecond: 5,

@@ -1,17 +1,22 @@
 import type { AnswerOf } from '@referrer/client'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { read } from '../../../api/api.ts'
 import { useApi } from '../../../api/use-api.ts'
 import type { Session } from '../../../session/session.ts'
+import { Button } from '../../../ui/button.tsx'
 import { Choices } from '../../../ui/choices.tsx'
 import { ErrorNote } from '../../../ui/errors.tsx'
-import { Badge, Empty, Pager } from '../../../ui/parts.tsx'
+import { Badge, Empty, Pager, Section } from '../../../ui/parts.tsx'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { Foreign, Moment, Usdc } from '../../../ui/values.tsx'
 import { useOwnAgents } from '../parts/agents.ts'
 import { OwnerPage } from '../parts/frame.tsx'
 import { LegState } from '../parts/legs.tsx'
+
+// It brings the wallets.
+const Transfer = lazy(() => import('./transfer.tsx').then(({ Transfer }) => ({ default: Transfer })))
 
 const route = getRouteApi('/me/purchases')
 
@@ -43,7 +48,26 @@ function Whose({ session }: { session: Session }) {
         ))}
       </Choices>
       {agent === undefined ? <OfWallet /> : <OfAgent agentId={agent} />}
+      <WrongTransfer session={session} />
     </div>
+  )
+}
+
+function WrongTransfer({ session }: { session: Session }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Section title="A transfer that bought nothing">
+      <p className="soft">
+        USDC that you sent to the market’s contract by hand pays for a ref link, or can be taken back.
+      </p>
+      {isOpen ? (
+        <Suspense fallback={<Skeleton lines={4} />}>
+          <Transfer session={session} />
+        </Suspense>
+      ) : (
+        <Button onClick={() => setOpen(true)}>Look for a transfer</Button>
+      )}
+    </Section>
   )
 }
 

@@ -10,6 +10,7 @@ import type { SignedPayment } from './signed-payments.ts'
 const ESCROW = parseAbi([
   'function escrowOf(address payer, bytes32 nonce) view returns (uint256 escrowId, uint8 state, bool bound, bool cashbackReleased)',
 ])
+const ROUTER = parseAbi(['function refunded(address payer, bytes32 nonce) view returns (bool)'])
 const TOKEN = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])
 
 interface Wish {
@@ -58,6 +59,10 @@ export async function sign(connected: Connected, offer: Offer, wish: Wish): Prom
 export interface PaymentState {
   /** The purchase on the chain; undefined: there is none. */
   escrowId: number | undefined
+  /** In the market's contract, and not split. */
+  isTaken: boolean
+  /** Its money was taken back. */
+  isBack: boolean
   /** Neither taken nor to be taken any more. */
   isVoid: boolean
 }
@@ -65,17 +70,23 @@ export interface PaymentState {
 /** What the chain knows of a payment. */
 export async function readPaymentState(
   reads: PublicClient,
-  market: Pick<Market, 'escrow' | 'usdc'>,
+  market: Pick<Market, 'escrow' | 'router' | 'usdc'>,
   payment: SignedPayment,
 ): Promise<PaymentState> {
   const args = [payment.payer as Address, payment.nonce as Hex] as const
   // The time first: what was not taken before it cannot be taken later.
   const { timestamp } = await reads.getBlock()
-  const [[escrowId], isTaken] = await Promise.all([
+  const [[escrowId], isUsed, isBack] = await Promise.all([
     reads.readContract({ address: market.escrow, abi: ESCROW, functionName: 'escrowOf', args }),
     reads.readContract({ address: market.usdc, abi: TOKEN, functionName: 'authorizationState', args }),
+    reads.readContract({ address: market.router, abi: ROUTER, functionName: 'refunded', args }),
   ])
   // By the chain's clock only: that of the browser may be wrong, and the chain would still take what it calls expired.
   const isExpired = Number(timestamp) > payment.validBefore
-  return { escrowId: escrowId === 0n ? undefined : Number(escrowId), isVoid: isExpired && !isTaken }
+  return {
+    escrowId: escrowId === 0n ? undefined : Number(escrowId),
+    isTaken: isUsed && escrowId === 0n && !isBack,
+    isBack,
+    isVoid: isExpired && !isUsed,
+  }
 }

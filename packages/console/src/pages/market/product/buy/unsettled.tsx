@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { full } from '../../../../format/moment.ts'
 import { Button } from '../../../../ui/button.tsx'
 import { ErrorNote } from '../../../../ui/errors.tsx'
@@ -15,14 +16,16 @@ interface Props {
   payment: SignedPayment
   isSending: boolean
   error: unknown
+  /** Shows the way to take the money back, where a refusal told it. */
+  takeBack: ((onDone: () => void) => ReactNode) | undefined
   read: () => Promise<PaymentState>
   onSend: (query: Record<string, string>) => void
   onForget: () => void
 }
 
 /** A payment that is signed and whose end is not known yet. Nobody signs a second one before it is. */
-export function Unsettled({ payment, isSending, error, read, onSend, onForget }: Props) {
-  const { data: state } = useQuery({
+export function Unsettled({ payment, isSending, error, takeBack, read, onSend, onForget }: Props) {
+  const { data: state, refetch } = useQuery({
     queryKey: ['payment', payment.chainId, payment.payer, payment.nonce],
     queryFn: read,
     refetchInterval: EVERY_MS,
@@ -41,6 +44,7 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
       </p>
     )
   }
+  const isOver = state?.isVoid || state?.isBack
   return (
     <div className="stack">
       {Boolean(error) && <ErrorNote error={problemOf(error)} />}
@@ -52,6 +56,15 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
             </strong>{' '}
             The shop has not handed over what you bought. Ask it again: the same payment is shown, and nothing
             is paid again.
+          </p>
+        ) : state?.isBack ? (
+          <p>
+            <strong>Your money is back in your wallet.</strong> You can start again.
+          </p>
+        ) : state?.isTaken ? (
+          <p>
+            <strong>The market’s contract has your money, and it has paid for nothing yet.</strong> Send the
+            same payment again: it is finished, or you can take the money back.
           </p>
         ) : state?.isVoid ? (
           <p>
@@ -69,9 +82,10 @@ export function Unsettled({ payment, isSending, error, read, onSend, onForget }:
           </p>
         )}
       </div>
-      {state?.escrowId === undefined && !state?.isVoid && question.field}
+      {state?.isTaken && takeBack?.(refetch)}
+      {state?.escrowId === undefined && !isOver && question.field}
       <div className="row">
-        {state?.isVoid ? (
+        {isOver ? (
           <Button kind="main" onClick={onForget}>
             Start again
           </Button>

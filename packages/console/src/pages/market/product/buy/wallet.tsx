@@ -9,6 +9,8 @@ import { rootRoute } from '../../../../frame/root.tsx'
 import { ErrorNote } from '../../../../ui/errors.tsx'
 import type { Connected } from '../../../../wallet/config.ts'
 import { problemOf } from '../../../../wallet/problem.ts'
+import { type TakeBackCall, takeBackIn } from '../../../../wallet/take-back.ts'
+import { TakeBackButton } from '../../../../wallet/take-back-button.tsx'
 import { WithWallet } from '../../../../wallet/with-wallet.tsx'
 import type { ProductReview, RefLink } from '../questions.ts'
 import { productPage } from '../search.ts'
@@ -107,6 +109,7 @@ function Purchase({
   }
   const [payment, setPayment] = useState(() => loadPayment(localStorage, key))
   const [bought, setBought] = useState<Bought>()
+  const [call, setCall] = useState<TakeBackCall>()
   const [last, setLast] = useState<Record<string, string>>({})
   const { data: manifest } = useQuery(read(api, '/.well-known/referrer-agent'))
 
@@ -132,6 +135,7 @@ function Purchase({
   async function send(signed: SignedPayment): Promise<void> {
     const answer = await callShop(api, { token: signed.token, payment: signed.header, query: signed.query })
     const isServed = answer.status >= 200 && answer.status < 300
+    setCall(isServed ? undefined : saidIn(answer).map(takeBackIn).find(Boolean))
     if (!isServed) throw new Problem(refusalOf(answer), 'See below what became of your payment.')
     setBought({ answer, payment: signed })
     setPayment(undefined)
@@ -180,6 +184,17 @@ function Purchase({
         payment={payment}
         isSending={paying.isPending || again.isPending}
         error={again.error ?? paying.error}
+        takeBack={
+          call &&
+          ((onDone) => (
+            <TakeBackButton
+              connected={connected}
+              router={target.split_router as Address}
+              call={call}
+              onDone={onDone}
+            />
+          ))
+        }
         read={async () => readPaymentState(connected.reads, await marketOf(api, connected, target), payment)}
         onSend={(query) => again.mutate({ ...payment, query })}
         onForget={() => {
@@ -228,23 +243,29 @@ function Purchase({
 
 /** What a shop says when it refuses a payment. */
 function refusalOf(answer: CheckoutAnswer): string {
-  const said = [answer.payment_response, answer.payment_required, answer.is_base64 ? null : answer.body]
+  const said = saidIn(answer)
     .map(reasonIn)
     .find((reason) => reason !== undefined)
   return `The shop answered ${answer.status}${said ? `: ${said}` : ''}`
 }
 
-function reasonIn(text: string | null): string | undefined {
-  if (!text) return undefined
+/** The objects in its answer, which may be in headers. */
+const saidIn = (answer: CheckoutAnswer): object[] =>
+  [answer.payment_response, answer.payment_required, answer.is_base64 ? null : answer.body].map(objectIn)
+
+function objectIn(text: string | null): object {
   try {
-    const json = JSON.parse(
-      text.trimStart().startsWith('{') ? text : atob(text.replaceAll('-', '+').replaceAll('_', '/')),
-    )
-    const { errorMessage, errorReason, error } = Object(json) as Record<string, unknown>
-    return [errorMessage, errorReason, error].find((value) => typeof value === 'string' && value !== '') as
-      | string
-      | undefined
+    const given = text ?? ''
+    const isJson = given.trimStart().startsWith('{')
+    return Object(JSON.parse(isJson ? given : atob(given.replaceAll('-', '+').replaceAll('_', '/'))))
   } catch {
-    return undefined
+    return {}
   }
+}
+
+function reasonIn(said: object): string | undefined {
+  const { errorMessage, errorReason, error } = said as Record<string, unknown>
+  return [errorMessage, errorReason, error].find((value) => typeof value === 'string' && value !== '') as
+    | string
+    | undefined
 }
