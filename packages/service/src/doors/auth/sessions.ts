@@ -11,7 +11,10 @@ import type { Schedule } from '../../machinery/workers/schedule.ts'
 export const TOKEN = /^[\w-]{43}$/
 
 // Only hashes are stored, so that a leaked database reveals no valid token.
-const hashOf = (token: string) => createHash('sha256').update(token).digest()
+const hashOf = (text: string) => createHash('sha256').update(text).digest()
+/** A session that may only read has a hash of another kind: a version that knows full sessions only does not find it. */
+const readingHashOf = (token: string) => hashOf(`reads only ${token}`)
+const hashesOf = (token: string) => [hashOf(token), readingHashOf(token)]
 
 export interface Session {
   token: string
@@ -57,7 +60,7 @@ export async function openSession(
   const { count } = await sql`
     WITH first AS (${once ? remember(sql, once) : sql`SELECT`})
     INSERT INTO market.sessions (token_hash, address, chain_id, may_only_read, opened_at, expires_at, user_agent)
-    SELECT ${hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${mayOnlyRead}::boolean, ${openedAt}::timestamptz,
+    SELECT ${mayOnlyRead ? readingHashOf(token) : hashOf(token)}, ${bytesOf(caller)}, ${chainId ?? null}::bigint, ${mayOnlyRead}::boolean, ${openedAt}::timestamptz,
       ${expiresAt}::timestamptz, ${userAgent.slice(0, LONGEST_USER_AGENT)} FROM first`
   return count === 1 ? { token, address: caller, mayOnlyRead, expiresAt } : undefined
 }
@@ -71,7 +74,8 @@ export async function sessionOf(
   context: Context,
   token: string,
 ): Promise<(Holder & { expiresAt: Date }) | undefined> {
-  const row = await read(context)(hashOf(token))
+  const rows = await Promise.all(hashesOf(token).map(read(context)))
+  const row = rows.find((each) => each !== undefined)
   if (!row || row.expires_at.getTime() <= context.clock()) return undefined
   const chainId = row.chain_id === null ? undefined : Number(row.chain_id)
   return {
@@ -103,7 +107,7 @@ const read = once(({ sql }) =>
 )
 
 export async function closeSession({ sql }: Context, token: string): Promise<void> {
-  await sql`DELETE FROM market.sessions WHERE token_hash = ${hashOf(token)}`
+  await sql`DELETE FROM market.sessions WHERE token_hash = ANY(${hashesOf(token)}::bytea[])`
 }
 
 export type SessionRow = {
@@ -125,7 +129,7 @@ export const LISTED_SESSIONS = 100
 const ofSameHolder = (sql: Queryable, token: string) => sql`
   market.sessions AS own JOIN market.sessions AS s
     ON s.address = own.address AND (own.chain_id IS NULL OR s.chain_id = own.chain_id)
-  WHERE own.token_hash = ${hashOf(token)}`
+  WHERE own.token_hash = ANY(${hashesOf(token)}::bytea[])`
 
 /** The open sessions of a session's holder, newest first. */
 export function listSessions({ sql, clock }: Context, token: string): Promise<SessionRow[]> {
