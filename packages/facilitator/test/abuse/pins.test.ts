@@ -261,3 +261,35 @@ it('a payment that commits to the link pays for no other product of its shop', a
     expect(answer.errorMessage ?? answer.invalidMessage).toContain('commits to the product of the link')
   expect(await m.balanceOf(buyer.address)).toBe(2n * PRICE)
 })
+
+describe('on a chain whose blocks come more slowly than answers', () => {
+  let slow: TestFacilitator
+  beforeAll(async () => {
+    slow = await startTestFacilitator({ confirmations: 6, env: { ANSWER_TIMEOUT_MS: '1000' } })
+  })
+  afterAll(() => slow?.close())
+
+  it('money that somebody submitted is split for who showed the signature first, however long it takes', async () => {
+    const buyer = await slow.newBuyer(PRICE)
+    const body = await slow.payload(buyer)
+    const { account, agentId } = slow.reviewer
+    const product = { merchantId: slow.merchant.merchantId, productId: slow.merchant.productId }
+    const content = '{"rating":4,"description":"Another link"}'
+    const { reviewId } = await publishWithProof(slow.market, account, {
+      agentId,
+      product,
+      content,
+      proofId: 78n,
+    })
+    const attributionToken = await slow.mint({ reviewId: Number(reviewId) })
+    const swapped = { ...body, paymentPayload: { ...body.paymentPayload, extensions: { attributionToken } } }
+    await act(slow, submission(slow, body))
+    const at = async (each: Body) => (await ask(slow.facilitator.url, 'POST', '/settle', { body: each })).body
+    // The answer of its shop comes before the block that makes the transfer deep enough; then the thief has all the time.
+    expect(await at(body)).toMatchObject({ success: false, retryable: true })
+    pinned(await at(swapped))
+    await slow.chain.client.mine({ blocks: 6 })
+    pinned(await at(swapped))
+    await expect.poll(async () => (await at(body)).success ?? false, { timeout: 60_000 }).toBe(true)
+  })
+})
