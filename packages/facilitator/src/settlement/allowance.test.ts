@@ -428,7 +428,7 @@ test(`whoever pays, fails, tries again and burns, days cost at most their sums b
       // At worst all that was held for it.
       const used = BigInt(int(random, 30, Number(payment.risk)))
       await mined(payment, intentId, state, fee, used)
-      spent += state === 'failed' ? used : used > payment.cost ? used : payment.cost
+      spent += state === 'failed' || used > payment.cost ? used : payment.cost
       earned += fee
       if (state === 'failed') failed.push(payment)
       unfinished.push(intentId)

@@ -253,7 +253,8 @@ const isRow = (sql: Queryable, { chainId, payer, nonce }: PaymentKey) =>
 function endOf({ payment }: Order): bigint | null {
   if (!payment) return null
   const { validBefore } = payment.authorization
-  return validBefore < LATEST ? validBefore : LATEST
+  if (validBefore > LATEST) return LATEST
+  return validBefore
 }
 
 export async function findRow(sql: Queryable, key: PaymentKey): Promise<Row | undefined> {
