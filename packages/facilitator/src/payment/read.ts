@@ -41,8 +41,7 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   )
   requireCommitted(kind, salt, authorization, committed)
   const { productId = committed.productId } = paymentRequirements.extra
-  if (salt === undefined) requireSoon(context, authorization)
-  else if (productId !== committed.productId) throw invalidPayment(OTHER_PRODUCT)
+  if (salt !== undefined && productId !== committed.productId) throw invalidPayment(OTHER_PRODUCT)
 
   const sold = { ...committed, productId }
   const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
@@ -151,16 +150,6 @@ function requireCommitted(
 
 const OTHER_PRODUCT =
   "the nonce commits to the product of the link, and anybody may settle it so: sell that product, or leave extra.authorizationType out, so that the buyer's nonce commits to nothing"
-
-/** In seconds: a day, and an hour for clocks that differ. What commits to nothing is remembered until it ends. */
-const MAX_VALIDITY = 90_000n
-
-function requireSoon({ clock }: Context, { validBefore }: Authorization.Authorization): void {
-  if (validBefore <= BigInt(Math.floor(clock() / 1_000)) + MAX_VALIDITY) return
-  throw invalidPayment(
-    `authorization.validBefore ${validBefore} is more than ${MAX_VALIDITY} seconds ahead: sign one that ends sooner, or one whose nonce commits to the link`,
-  )
-}
 
 const PURCHASE = parseAbiParameters(
   'uint256 chainId, uint8 kind, address from, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint256 merchantId, bytes32 productId, uint256 reviewId, uint256 reviewerAgentId, uint256 buyerAgentId, uint16 cashback',

@@ -47,10 +47,8 @@ export const wentBack = () =>
 
 export const notSigned = () => invalidPayment('buyerSignature is not accepted by the payer')
 
-export const unverifiedTooMany = () =>
-  forNow(
-    'too many payments whose signatures only their wallets can check: send the same payment again in a minute',
-  )
+export const tooMany = (which: string) =>
+  forNow(`too many payments ${which}: send the same payment again in a minute`)
 
 const askFor = ({ payer, nonce }: PaymentKey) => `ask GET /settlements/${payer}/${nonce} before paying again`
 

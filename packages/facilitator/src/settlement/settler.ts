@@ -31,8 +31,8 @@ import {
   pinnedElsewhere,
   refusalOfRow,
   tookTooLong,
+  tooMany,
   unreachable,
-  unverifiedTooMany,
   usableUntil,
 } from './refusals.ts'
 import { createRequests } from './requests.ts'
@@ -42,8 +42,12 @@ import { verify } from './verify.ts'
 
 /** For a look at the rows. */
 const RECORDS_MS = 5_000
-/** Payments of a client whose row is written before anybody has checked their signature. */
-const UNVERIFIED = { perSecond: 2, burst: 100 }
+/** Rows of a client that are written before anybody has checked a signature, and those that stay for longer than a day. */
+const UNVERIFIED = { perSecond: 20, burst: 500 }
+const LASTING = { perSecond: 1, burst: 500 }
+const DAY_SECONDS = 86_400n
+const UNVERIFIED_ONES = 'whose signatures only their wallets can check'
+const LASTING_ONES = 'that are valid for more than a day'
 
 export function createSettler(context: Context, onEvent: OnSettlement = () => {}): Settler {
   const { sql, clock, log } = context
@@ -52,6 +56,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   )
   const requests = createRequests(context)
   const unverified = context.limits.limiter('unverified', UNVERIFIED)
+  const lasting = context.limits.limiter('lasting', LASTING)
 
   /** Before any node sees the signature. Throws `Refused` unless this is the first purchase that it is shown for. */
   async function pinned(payment: Payment, client: string): Promise<void> {
@@ -59,8 +64,10 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     // What surely only the router can redeem commits to its terms. A deployment needs a row that answers for its cost.
     if (authorization.kind === RECEIVE && isVerified && !deployment) return
     // An authorisation that has ended gets no pin any more: what arrived by it without one is its payer's.
-    const hasEnded = authorization.validBefore * 1_000n <= BigInt(clock())
-    if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw unverifiedTooMany()
+    const secondsLeft = authorization.validBefore - BigInt(Math.floor(clock() / 1_000))
+    const hasEnded = secondsLeft <= 0n
+    if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw tooMany(UNVERIFIED_ONES)
+    if (secondsLeft > DAY_SECONDS && (await lasting(client)) > 0) throw tooMany(LASTING_ONES)
     const row = hasEnded
       ? await findRow(sql, keyOf(payment))
       : await pin(sql, toSettle(payment), clock(), isCommitted)
