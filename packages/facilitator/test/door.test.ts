@@ -211,7 +211,9 @@ describe('whoever runs it', () => {
     expect(await figure('referrer_chain_up{chain="31337"}')).toBe(1)
     const final = 'referrer_settlement_confirmation_seconds_count{chain="31337",outcome="settled"}'
     await eventually(() => figure(final)).toBeGreaterThan(0)
-    expect(await figure('referrer_migrations_applied{set="facilitator"}')).toBeGreaterThan(1)
+    expect(await figure('referrer_migrations_applied{set="facilitator"}')).toBe(1)
+    expect(await figure('referrer_giveaway_base_units{chain="31337"}')).toBe(30_000_000)
+    expect(await figure('referrer_given_away_base_units{chain="31337",kind="gifts"}')).toBe(0)
     expect(await figure('referrer_database_pool_max')).toBe(20)
     const node = `{chain="31337",endpoint="${new URL(m.node.url).host}"`
     expect(await figure(`referrer_rpc_calls_total${node},outcome="answered"}`)).toBeGreaterThan(0)

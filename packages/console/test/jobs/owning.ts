@@ -86,7 +86,7 @@ export function owning(market: () => ConsoleMarket): void {
       args: [contracts.SplitRouter, 12_345n],
       chain: null,
     })
-    await reads.waitForTransactionReceipt({ hash, confirmations: 3 })
+    await reads.waitForTransactionReceipt({ hash })
     await arrive(page, '/me/purchases')
     await press(page, page.getByRole('button', { name: 'Look for a transfer' }))
     await press(page, page.getByRole('button', { name: WALLET_NAME }))

@@ -1,6 +1,6 @@
 // Moves the payments of one chain from state to state until there is an answer. A request that finds the row of another request or
 // process goes on from the state that Postgres holds, as a restart does.
-import { createSender } from '@referrer/chain'
+import { createSender, RpcError } from '@referrer/chain'
 import { currentOrigin } from '@referrer/process'
 import type { Hash } from 'viem'
 import type { Chain, Context } from '../context.ts'
@@ -74,10 +74,19 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
     return 'mined' in tracked ? { state: 'sent', ...tracked } : { state: 'open', ...tracked }
   }
 
-  /** Undefined: it did not fail because somebody else had submitted the transfer. A node that is behind its block would not know of that. */
+  /** Undefined: it did not fail because somebody else had submitted the transfer, or no node that has its block tells. */
   async function findUsed({ payment, hasArrived }: Attempt, { block }: In<'failed'>) {
     if (!payment || hasArrived) return undefined
-    const [verdict] = await simulate(context, chain, chain.relayerPool.available()[0], [payment], block)
+    const [verdict] = await simulate(
+      context,
+      chain,
+      chain.relayerPool.available()[0],
+      [payment],
+      block,
+    ).catch((error) => {
+      if (error instanceof RpcError) return []
+      throw error
+    })
     return verdict?.type === 'used'
       ? ({ state: 'used', payment, refusal: verdict.refusal } as const)
       : undefined

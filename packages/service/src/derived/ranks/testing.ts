@@ -73,6 +73,8 @@ export function createHistory(
       reviewer: bigint
       owner: Buffer | null
       escrowId: number
+      /** Where it was made: it is put back there. */
+      block: number
     }
   >()
 
@@ -204,6 +206,7 @@ export function createHistory(
         reviewer: review?.agent_id ?? 1n,
         owner: buyer?.owner ?? null,
         escrowId: ++numbers,
+        block: ++numbers,
       })
       await history.redo(purchase, product, buyerAgentId)
       return purchase
@@ -226,7 +229,7 @@ export function createHistory(
             product_id, review_id, price, commission, fee, held_back, cashback, window_end, deposited_at, block_number, transaction_hash)
           VALUES (${chainId}, ${account(1)}, ${made.escrowId}, ${made.reviewer}, ${buyerAgentId}, ${made.owner}, ${account(purchase)},
             ${bytes32(purchase)}, ${merchantId}, ${bytes32(number)}, ${made.reviewId}, ${price}, ${commission}, ${commission / 10n},
-            ${(commission * 4n) / 10n}, ${commission / 10n}, ${at()}, ${at()}, ${++numbers}, ${bytes32(purchase)})`,
+            ${(commission * 4n) / 10n}, ${commission / 10n}, ${at()}, ${at()}, ${made.block}, ${bytes32(purchase)})`,
       )
     },
 
