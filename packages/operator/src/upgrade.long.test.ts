@@ -184,7 +184,7 @@ describe('two versions side by side', () => {
 const BEFORE_THE_RULE = new Map([
   ['chain-engine', 5],
   ['service', 26],
-  ['facilitator', 2],
+  ['facilitator', 1],
 ])
 
 describe('migrations', async () => {

@@ -30,7 +30,7 @@ it('a payment whose money somebody else has moved is not called failed because a
     await mine()
     return (await settling).body
   })
-  expect(early).toMatchObject({ success: false, pending: true })
+  expect(early).toMatchObject({ success: false, retryable: true })
   newest = undefined
   expect((await m.settle(body)).body).toMatchObject({ success: true })
   await books.audit({ reverted: 1 })
