@@ -77,13 +77,8 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
   /** Undefined: it did not fail because somebody else had submitted the transfer, or no node that has its block tells. */
   async function findUsed({ payment, hasArrived }: Attempt, { block }: In<'failed'>) {
     if (!payment || hasArrived) return undefined
-    const [verdict] = await simulate(
-      context,
-      chain,
-      chain.relayerPool.available()[0],
-      [payment],
-      block,
-    ).catch((error) => {
+    const [relayer] = chain.relayerPool.available()
+    const [verdict] = await simulate(context, chain, relayer, [payment], block).catch((error) => {
       if (error instanceof RpcError) return []
       throw error
     })

@@ -46,8 +46,6 @@ const RECORDS_MS = 5_000
 const UNVERIFIED = { perSecond: 20, burst: 500 }
 const LASTING = { perSecond: 1, burst: 500 }
 const DAY_SECONDS = 86_400n
-const UNVERIFIED_ONES = 'whose signatures only their wallets can check'
-const LASTING_ONES = 'that are valid for more than a day'
 
 export function createSettler(context: Context, onEvent: OnSettlement = () => {}): Settler {
   const { sql, clock, log } = context
@@ -66,11 +64,12 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     // An authorisation that has ended gets no pin any more: what arrived by it without one is its payer's.
     const secondsLeft = authorization.validBefore - BigInt(Math.floor(clock() / 1_000))
     const hasEnded = secondsLeft <= 0n
-    if (!hasEnded && !isVerified && (await unverified(client)) > 0) throw tooMany(UNVERIFIED_ONES)
-    if (secondsLeft > DAY_SECONDS && (await lasting(client)) > 0) throw tooMany(LASTING_ONES)
-    const row = hasEnded
-      ? await findRow(sql, keyOf(payment))
-      : await pin(sql, toSettle(payment), clock(), isCommitted)
+    if (!hasEnded && !isVerified && (await unverified(client)) > 0)
+      throw tooMany('whose signatures only their wallets can check')
+    if (secondsLeft > DAY_SECONDS && (await lasting(client)) > 0)
+      throw tooMany('that are valid for more than a day')
+    const key = keyOf(payment)
+    const row = hasEnded ? await findRow(sql, key) : await pin(sql, toSettle(payment), clock(), isCommitted)
     if (!row || row.digest === digest || (isCommitted && !row.wasSent)) return
     throw row.state === 'settled' ? alreadyUsed(row.transaction ?? undefined) : pinnedElsewhere()
   }
