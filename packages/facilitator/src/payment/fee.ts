@@ -11,7 +11,7 @@ type Sale = { attribution: Attribution.Attribution; value: bigint }
 type Rates = Pick<Attribution.Attribution, 'commissionMultiplierBps' | 'cashbackOfCommissionBps'>
 
 /** How the router divides a price. The part of the reviewer's share that is held back makes no difference here. */
-export const splitOf = (
+const splitOf = (
   { feeBps }: Pick<Chain, 'feeBps'>,
   { commissionBps }: Product,
   { commissionMultiplierBps: multiplierBps, cashbackOfCommissionBps }: Rates,

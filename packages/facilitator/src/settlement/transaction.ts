@@ -5,7 +5,7 @@ import type { PaymentKey } from '../payment/payment.ts'
 import type { StoredState } from './states.ts'
 import type { Ending, Final } from './store.ts'
 
-export type Records = Pick<Context, 'sql' | 'log' | 'config' | 'clock'> & {
+export type Records = Pick<Context, 'sql' | 'log' | 'config'> & {
   onFinal(final: readonly Final[]): void
 }
 
