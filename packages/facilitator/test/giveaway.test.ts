@@ -316,8 +316,10 @@ describe('whatever payers and merchants do on a day', () => {
     const regulars = await newBuyers(4)
     const failed: Body[] = []
     try {
-      for (let round = 0; round < 7; round += 1) {
-        const buyers = [...(await newBuyers(8)), ...regulars]
+      const unseen = () => Object.values(seen).includes(0)
+      for (let round = 0; round < 7 || (round < 21 && unseen()); round += 1) {
+        const newcomers = await newBuyers(8)
+        const buyers = [...newcomers, ...regulars]
         const fresh = await Promise.all(
           buyers.map((buyer) => {
             const [{ attributionToken }, bps] = pick(random, shops)
@@ -333,11 +335,13 @@ describe('whatever payers and merchants do on a day', () => {
             }),
           )
           await eventually(async () => ended + (await inPool())).toBe(bodies.length)
-          // Whoever is new may turn out to be anything.
-          const [empties, ...gainers] = [0, 1, 2].map((at) =>
-            buyers.slice(at * 2, at * 2 + int(random, 0, 2)),
-          )
-          for (const buyer of empties ?? []) await empty(m, buyer)
+          // Whoever is new may turn out to be anything: those whose payments wait for a block, and others.
+          const waiting = await payersInPool()
+          const isWaiting = (buyer: LocalAccount) => waiting.has(buyer.address.toLowerCase())
+          const inTurn = newcomers.toSorted((a, b) => Number(isWaiting(b)) - Number(isWaiting(a)))
+          const some = () => inTurn.splice(0, int(random, seen.failed === 0 ? 1 : 0, 2))
+          const [empties, ...gainers] = [some(), some(), some()]
+          for (const buyer of empties) await empty(m, buyer)
           for (const [at, accounts] of gainers.entries())
             if (accounts.length > 0) await gainCode(m, accounts, codes[at] as Address)
           if (random() < 0.5)
@@ -370,6 +374,12 @@ describe('whatever payers and merchants do on a day', () => {
       SELECT count(*) FILTER (WHERE i.state = 'sent')::int AS sent, count(*) FILTER (WHERE i.state <> 'sent')::int AS unsent
       FROM facilitator.settlements s JOIN sender.intents i ON i.id = s.intent_id WHERE s.state = 'pending'`
     return row && row.unsent === 0 ? row.sent : -1_000
+  }
+
+  async function payersInPool(): Promise<Set<string>> {
+    const rows = await m.sql<{ payer: string }[]>`
+      SELECT '0x' || encode(payer, 'hex') AS payer FROM facilitator.settlements WHERE state = 'pending'`
+    return new Set(rows.map(({ payer }) => payer))
   }
 })
 
