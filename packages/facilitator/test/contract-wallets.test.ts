@@ -24,8 +24,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../src/onchain/wallet-deployment.ts'
 import { readPayment } from '../src/payment/read.ts'
 import { toSettle } from '../src/settlement/order.ts'
+import { act, submission } from './abuse/acts.ts'
 import { type Books, openBooks } from './abuse/books.ts'
 import { shopSettings } from './abuse/shops.ts'
+import { ponderous } from './abuse/wallets.ts'
 import { type Answer, send } from './asking.ts'
 import { type Charging, startCharging } from './charging.ts'
 import { PRICE } from './harness.ts'
@@ -149,6 +151,29 @@ describe('an account that delegates to code', () => {
     await m.chain.client.setBalance({ address: account.address, value: 10n ** 18n })
     const { payer } = await m.mustCharge(await m.bodyOf(account, { txHash: await m.transfer(account) }))
     expect(payer).toBe(account.address)
+  })
+})
+
+describe('a wallet whose check takes 240,000 gas', () => {
+  const think = ({ address }: LocalAccount) =>
+    m.chain.client.setCode({ address, bytecode: ponderous(240_000) })
+
+  it('pays by an authorisation that somebody else has submitted', async () => {
+    const [wallet, signer] = [await m.newBuyer(), await m.newBuyer()]
+    await think(wallet)
+    const body = await m.payload(wallet, { signer })
+    await act(m, submission(m, body))
+    expect((await m.settle(body)).body).toMatchObject({ success: true, payer: wallet.address })
+    await books.audit()
+  })
+
+  it('pays by a transfer of its own', async () => {
+    const [wallet, signer] = [await m.newBuyer(), await m.newBuyer()]
+    await m.chain.client.setBalance({ address: wallet.address, value: 10n ** 18n })
+    const txHash = await m.transfer(wallet)
+    await think(wallet)
+    const body = await m.bodyOf(signer, { txHash, payer: wallet.address })
+    expect((await m.mustCharge(body)).payer).toBe(wallet.address)
   })
 })
 

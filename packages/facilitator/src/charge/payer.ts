@@ -3,14 +3,12 @@ import { AttributionToken, Commitment } from '@referrer/protocol'
 import type { Address, Hash, Hex } from 'viem'
 import type { Context } from '../context.ts'
 import { probe } from '../onchain/probe.ts'
-import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
+import { askWallet, CHECK_GAS, isAccepted } from '../onchain/wallet-signature.ts'
 import { invalidPayment } from '../payment/refused.ts'
 import { plainSignature, recoverSigner } from '../payment/signature.ts'
 import type { ChargeRequest } from './request.ts'
 import type { Sent } from './transfers.ts'
 
-/** For a contract wallet to check a signature. */
-const CHECK_GAS = 200_000n
 /** As many signature checks as fit into one `eth_call`. */
 const MOST_PAYERS = 64
 

@@ -5,6 +5,8 @@ import type { Call, Outcome } from './probe.ts'
 const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 const ACCEPTED = '0x1626ba7e'
 const WORD = 66
+/** Whatever wallet needs no more can pay: the trial of a payment has as much beside what a purchase takes. */
+export const CHECK_GAS = 250_000n
 
 /** `isAccepted` reads what it returns. */
 export const askWallet = (target: Address, gas: bigint, hash: Hash, signature: Hex): Call => ({

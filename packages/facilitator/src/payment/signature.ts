@@ -5,7 +5,7 @@ import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 
 import { type Chain, type Context, once } from '../context.ts'
 import { type Call, probe } from '../onchain/probe.ts'
 import { type Deployment, deploymentCall, unwrapSignature } from '../onchain/wallet-deployment.ts'
-import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
+import { askWallet, CHECK_GAS, isAccepted } from '../onchain/wallet-signature.ts'
 import type { RouterAuthorization } from './payment.ts'
 import { invalidPayment, Refused } from './refused.ts'
 
@@ -29,8 +29,6 @@ export const MOST_SIGNATURE_BYTES = 4_096
 const PLAIN_FOR_MS = 10_000
 const CONTRACT_FOR_MS = 600_000
 const MOST_WALLETS = 10_000
-/** For a contract wallet to check a signature. */
-const CHECK_GAS = 200_000n
 /** Short, since the settlement needs time too. */
 const PATIENCE = { timeoutMs: 3_000 }
 

@@ -8,7 +8,7 @@ import { type Attempt, type In, refuse } from './attempt.ts'
 import { partiesOf, READ_GAS } from './parties.ts'
 import { notSigned, revertsNow, wentBack } from './refusals.ts'
 import { explainRevert } from './revert.ts'
-import { GAS_PER_PURCHASE } from './simulation.ts'
+import { GAS_OF_WALLET } from './simulation.ts'
 import type { Next } from './states.ts'
 
 export async function approveArrived(
@@ -26,7 +26,7 @@ export async function approveArrived(
   const { outcomes } = await probe(chain, chain.relayerPool.available()[0], [
     ...parties.calls,
     { target: CommissionEscrow, gas: READ_GAS, data: encodeFunctionData(escrowOf) },
-    { target: SplitRouter, gas: GAS_PER_PURCHASE, data: order.data },
+    { target: SplitRouter, gas: GAS_OF_WALLET, data: order.data },
   ])
   const [escrow, split] = outcomes.slice(parties.calls.length)
   if (escrow?.ok && BigInt(escrow.data.slice(0, 66)) !== 0n)

@@ -12,9 +12,9 @@ import { toSettle } from './order.ts'
 import { partiesOf, READ_GAS } from './parties.ts'
 import { explainRevert } from './revert.ts'
 
-/** The gas that the router gives each purchase of a batch, and that a contract wallet may use, which pays alone. */
+/** The gas that the router gives each purchase of a batch, and that one may use that is sent alone, the check of a contract wallet included. */
 export const GAS_PER_PURCHASE = 230_000n
-const GAS_OF_WALLET = 500_000n
+export const GAS_OF_WALLET = 500_000n
 /** Seconds from a trial to the block. */
 const MINING = 3n
 /** Seconds that the node's clock may be ahead of ours. */

@@ -8,6 +8,12 @@ const AGREE = '631626ba7e60e01b60005260206000f3'
 export const ownedBy = (owner: Address): Hex =>
   `0x600435600052${'60a43560f81c602052'}606435604052608435606052${'602060806080600060015afa50'}60805173${owner.slice(2)}14${'631626ba7e0260e01b60005260206000f3'}`
 
+/** Agrees to everything, after about so much gas of thought: 26 for each turn. */
+export const ponderous = (gas: number): Hex =>
+  `0x61${Math.ceil(gas / 26)
+    .toString(16)
+    .padStart(4, '0')}${'5b6001900380600357'}50${AGREE}`
+
 /** Burns all the gas that it is given. */
 export const GREEDY: Hex = '0x5b600056'
 
