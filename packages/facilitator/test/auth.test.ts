@@ -8,6 +8,7 @@ import { type Books, openBooks } from './abuse/books.ts'
 import { type Ask, send } from './asking.ts'
 import { startTestFacilitator, type TestFacilitator } from './harness.ts'
 import type { Body } from './payloads.ts'
+import { FAULTS, withRegistry } from './registry.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -93,6 +94,18 @@ describe('a request', () => {
     await setRole('grantRole', trusted.address, { account: stranger, merchantId: otherMerchant })
     const body = await m.payload(buyer)
     for (const as of [stranger, trusted]) expect((await ask(body, { as })).status).toBe(403)
+  })
+
+  test('is told to come again while the identity registry does not answer', async () => {
+    const body = await m.payload(buyer)
+    for (const [, code] of FAULTS)
+      await withRegistry(m, code, async () =>
+        expect(await ask(body, { as: m.merchant.account })).toMatchObject({
+          status: 200,
+          body: { success: false, errorReason: 'settle_failed', retryable: true },
+        }),
+      )
+    expect((await m.settle(body, { as: m.merchant.account })).body.success).toBe(true)
   })
 
   test('signed by whom the owner gave another role is refused', async () => {

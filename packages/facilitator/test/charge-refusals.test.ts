@@ -8,6 +8,7 @@ import type { Settler } from '../src/settlement/types.ts'
 import { type Charging, startCharging } from './charging.ts'
 import { PRICE } from './harness.ts'
 import { requirementsOf } from './payloads.ts'
+import { FAULTS, withRegistry } from './registry.ts'
 
 let m: Charging
 
@@ -133,6 +134,40 @@ describe('the money is its payer’s to take back', () => {
     } finally {
       await write('setActive', true)
     }
+  })
+})
+
+describe.each(FAULTS)('while the identity registry %s', (_how, code) => {
+  const unanswered = { errorReason: 'settle_failed', retryable: true }
+
+  it('the money is its payer’s to take back', async () => {
+    const { buyer, walletBuyer, stranger } = people()
+    const signed: [typeof buyer, { buyerAgentId?: string }][] = [
+      [walletBuyer, {}],
+      [buyer, { buyerAgentId: String(m.buyerAgentId) }],
+    ]
+    for (const [payer, agent] of signed) {
+      const body = await m.bodyOf(payer, { txHash: await m.transfer(payer), ...agent })
+      const before = await m.balanceOf(payer.address)
+      await withRegistry(m, code, async () => {
+        await m.expectRefused(body, unanswered)
+        const { to, data, not_before } = (await m.charge(body)).body.take_back
+        expect({ to, not_before }).toEqual({ to: m.till.router, not_before: 0 })
+        const taken = await m.chain.client.sendTransaction({ account: stranger, to, data, chain: null })
+        await confirmed(m.market, taken)
+        expect((await m.balanceOf(payer.address)) - before).toBe(PRICE)
+        expect((await m.charge(body)).body).not.toHaveProperty('take_back')
+      })
+      expect((await m.charge(body)).body.errorMessage).toContain('went back to its payer')
+    }
+  })
+
+  it('nobody is refused for good', async () => {
+    const { buyer } = people()
+    const signed = { txHash: await m.transfer(buyer), buyerAgentId: String(m.buyerAgentId) }
+    const body = await m.bodyOf(buyer, signed)
+    await withRegistry(m, code, () => m.expectRefused(body, unanswered))
+    await m.mustCharge(body)
   })
 })
 

@@ -4,9 +4,10 @@ import { RpcError } from '@referrer/chain'
 import { createLoader } from '@referrer/process'
 import { ProtocolError, RequestSignature } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, decodeFunctionResult, encodeFunctionData, isAddressEqual } from 'viem'
+import { type Address, encodeFunctionData, isAddressEqual } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
-import { type Call, type Outcome, probe } from '../onchain/probe.ts'
+import { accountIn } from '../onchain/identity.ts'
+import { type Call, probe } from '../onchain/probe.ts'
 import type { Payment } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { READ_GAS, SETTLEMENT_SIGNER_ROLE } from '../settlement/parties.ts'
@@ -87,12 +88,9 @@ async function askChain({ rpc, contracts, relayers: [{ address }] }: Chain, ques
   const calls = questions.flatMap((question) => callsFor(contracts, question))
   const { outcomes } = await probe({ rpc: { request } }, address, calls)
   return questions.map(({ signer }, at) => {
-    const [owner, hasRole] = outcomes.slice(at * 2, at * 2 + 2)
-    if (!owner || !hasRole) throw new RpcError('refused', 'the node did not answer every question')
-    // `ownerOf` reverts for an identity that does not exist.
-    return (
-      (owner.ok && isAddressEqual(addressIn(owner), signer)) || (hasRole.ok && BigInt(hasRole.data) === 1n)
-    )
+    const [owner, hasRole] = [accountIn(calls[at * 2], outcomes[at * 2]), outcomes[at * 2 + 1]]
+    if (!owner || !hasRole) throw new RpcError('refused', 'the chain did not answer every question')
+    return isAddressEqual(owner, signer) || (hasRole.ok && BigInt(hasRole.data) === 1n)
   })
 }
 
@@ -108,6 +106,3 @@ function callsFor(
     { target: MerchantRegistry, gas: READ_GAS, data: encodeFunctionData(role) },
   ]
 }
-
-const addressIn = ({ data }: Outcome): Address =>
-  decodeFunctionResult({ abi: identityRegistryAbi, functionName: 'ownerOf', data })

@@ -31,15 +31,16 @@ export async function approveArrived(
   const [escrow, split] = outcomes.slice(parties.calls.length)
   if (escrow?.ok && BigInt(escrow.data.slice(0, 66)) !== 0n)
     return { state: 'taken', mayRetry: false, isSplit: true }
-  const own = parties.judge(purchase, outcomes)
-  if (own) return refuse(own.withTakeBack(await attempt.takeBack(0)))
+  const takenBack = async (why: Refused) => refuse(why.withTakeBack(await attempt.takeBack(0)))
   const { name, message, isForGood } = explainRevert(split?.data ?? '0x')
-  if (split && !split.ok && isForGood) {
-    const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
-    return refuse(new Refused(reason, message).withTakeBack(await attempt.takeBack(0)))
-  }
-  if (!split?.ok && name === 'PaymentAlreadyRefunded') return refuse(wentBack())
-  if (!split?.ok && name === 'InvalidSignature') return refuse(notSigned())
+  if (name === 'PaymentAlreadyRefunded') return refuse(wentBack())
+  if (name === 'InvalidSignature') return refuse(notSigned())
+  const own = parties.judge(purchase, outcomes)
+  if (own) return takenBack(own)
+  const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
+  // A registry that does not answer may never do so again.
+  if (isForGood || name === 'RegistryUnreadable')
+    return takenBack(new Refused(reason, message, { retryable: !isForGood }))
   if (!split?.ok) return refuse(revertsNow(message))
   if (refusal) return refuse(refusal.withTakeBack(await attempt.takeBack(notBefore)))
   return { state: 'checked', order, gas: split.gasUsed }

@@ -1,17 +1,9 @@
 // Who stands on the sides of a purchase, and the rules against buying from oneself.
 import { Attribution } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
-import {
-  type Address,
-  encodeFunctionData,
-  type Hex,
-  isAddressEqual,
-  keccak256,
-  pad,
-  stringToBytes,
-  zeroAddress,
-} from 'viem'
+import { type Address, encodeFunctionData, type Hex, keccak256, stringToBytes, zeroAddress } from 'viem'
 import type { Chain } from '../context.ts'
+import { accountIn } from '../onchain/identity.ts'
 import type { Call, Outcome } from '../onchain/probe.ts'
 import { invalidPayment, Refused } from '../payment/refused.ts'
 
@@ -66,15 +58,19 @@ export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Pu
     judge(purchase, outcomes) {
       const { sellers, isSettler, reviewer, buyer } = placesOf(purchase)
       const { payer, attribution } = purchase
-      const at = (place: number) => accountIn(outcomes[place])
-      const isPayer = (place: number) => isSame(at(place), payer)
+      const at = (place: number) => accountIn(calls[place], outcomes[place])
+      // Whoever is not told could be the payer.
+      const people = [...sellers, ...Object.values(reviewer), ...Object.values(buyer ?? {})]
+      if (people.some((place) => at(place) === undefined)) return unreadable()
+      const isPayer = (place: number) => at(place) === payer.toLowerCase()
       if (buyer) {
-        if (!at(buyer.owner)) return invalidPayment(`buyerAgentId ${attribution.buyerAgentId} is no agent`)
+        if (at(buyer.owner) === zeroAddress)
+          return invalidPayment(`buyerAgentId ${attribution.buyerAgentId} is no agent`)
         if (!isPayer(buyer.owner) && !isPayer(buyer.wallet))
           return invalidPayment(
             `buyerAgentId ${attribution.buyerAgentId} is not the payer's agent: pay from its owner's or its own wallet`,
           )
-        if (isSame(at(buyer.owner), at(reviewer.owner)))
+        if (at(buyer.owner) === at(reviewer.owner))
           return new Refused('self_referral', 'the buying agent and the reviewer have the same owner')
       }
       if (isPayer(reviewer.owner) || isPayer(reviewer.wallet))
@@ -89,13 +85,7 @@ export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Pu
   }
 }
 
-const isSame = (one: Address | undefined, other: Address | undefined) =>
-  one !== undefined && other !== undefined && isAddressEqual(one, other)
+const unreadable = () =>
+  new Refused('settle_failed', 'the identity registry does not answer; try again later', { retryable: true })
 
 const isTrue = (outcome: Outcome | undefined) => !!outcome?.ok && BigInt(outcome.data.slice(0, 66)) === 1n
-
-function accountIn(outcome: Outcome | undefined): Address | undefined {
-  if (!outcome?.ok || outcome.data.length < 66) return undefined
-  const account = pad(`0x${outcome.data.slice(26, 66)}`, { size: 20 })
-  return isAddressEqual(account, zeroAddress) ? undefined : account
-}

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body, PayloadOptions } from '../payloads.ts'
+import { FAULTS, withRegistry } from '../registry.ts'
 import {
   act,
   betweenBlocks,
@@ -179,6 +180,21 @@ describe('a bare transfer that somebody else has submitted to the token', () => 
     await books.audit({ left: [{ payer: buyer.address, amount: PRICE }] })
     await act(m, { by: guardian, on: 'CommissionEscrow', call: ['unpause'] })
     expect((await m.settle(body)).body).toMatchObject({ success: true })
+    await books.audit()
+  })
+
+  it('is its payer’s to take back while the identity registry does not answer, or is finished later', async () => {
+    for (const [, code] of FAULTS) {
+      const [gone, kept] = [await payment(), await payment()]
+      for (const { body } of [gone, kept]) await act(m, submission(m, body))
+      await withRegistry(m, code, async () => {
+        for (const { body } of [gone, kept])
+          expect((await m.settle(body)).body).toMatchObject({ success: false, retryable: true })
+        await takeBack((await m.settle(gone.body)).body)
+        expect(await m.balanceOf(gone.buyer.address)).toBe(2n * PRICE)
+      })
+      expect((await m.settle(kept.body)).body).toMatchObject({ success: true })
+    }
     await books.audit()
   })
 

@@ -1,7 +1,8 @@
-import { type Address, type LocalAccount, parseEther } from 'viem'
+import { type Address, type LocalAccount, numberToHex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
+import { ownerless, withRegistry } from '../registry.ts'
 import { act, betweenBlocks, type Deed, type OtherReviewer, otherReviewer, send, submission } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
 
@@ -104,6 +105,26 @@ describe('a reviewer cannot buy through a link of their own', () => {
   it('as the reviewing agent itself', async () => {
     const { account, agentId, attributionToken } = await reviewer()
     await expectSelfReferral(await m.payload(account, { attributionToken, buyerAgentId: String(agentId) }))
+  })
+
+  it('while nobody can tell who owns the reviewing agent, whether the nonce commits to the link or not', async () => {
+    const { account, agentId, attributionToken, terms } = await reviewer()
+    const [wallet, other] = [await somebody(), await somebody()]
+    books.reviewers.add(wallet.address)
+    await walletOf(account, agentId, wallet)
+    const salt = numberToHex(0x5a17, { size: 32 })
+    const own = [{ attributionToken }, { attributionToken, terms, salt }]
+    const bodies = await Promise.all([
+      ...own.map((options) => m.payload(account, options)),
+      ...own.map((options) => m.payload(other, options)),
+    ])
+    await withRegistry(m, ownerless(agentId), async () => {
+      for (const answer of await Promise.all(bodies.map(settle)))
+        expect(answer).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
+    })
+    for (const body of bodies.slice(0, 2)) await expectSelfReferral(body)
+    for (const body of bodies.slice(2)) expect(await settle(body)).toMatchObject({ success: true })
+    await books.audit()
   })
 
   it('by having somebody else submit the transfer: the money is theirs to take back', async () => {
