@@ -106,6 +106,35 @@ contract SettleCommittedTest is RouterTest {
         );
     }
 
+    /// @dev Whom it tells to pay is not who owns it: the payer could.
+    function test_reverts_whileNobodyCanTellWhoOwnsTheReviewer() public {
+        setAgentWallet(reviewer.addr, reviewerAgentId, makeWallet("reviewer's till"));
+        vm.prank(admin);
+        usdc.mint(reviewer.addr, FUNDS);
+        SplitRouter.Purchase[] memory batch = new SplitRouter.Purchase[](2);
+        for (uint256 i = 0; i < batch.length; ++i) {
+            SplitRouter.Attribution memory attributed = attribution();
+            attributed.buyerAgentId = escrow.AGENTLESS();
+            batch[i] = signCommitted(i == 0 ? reviewer : buyer, PRICE, attributed);
+        }
+        bytes memory unreadable =
+            abi.encodeWithSelector(ISplitRouterErrors.RegistryUnreadable.selector, reviewerAgentId);
+        bytes memory question = abi.encodeCall(identities.ownerOf, (reviewerAgentId));
+        bytes[3] memory answers = [bytes(""), abi.encode(type(uint256).max), abi.encodePacked(reviewer.addr)];
+        for (uint256 i = 0; i <= answers.length; ++i) {
+            if (i == answers.length) vm.mockCallRevert(address(identities), question, "paused");
+            else vm.mockCall(address(identities), question, answers[i]);
+            for (uint256 k = 0; k < batch.length; ++k) assertRefused(stranger, batch[k], unreadable);
+            vm.prank(stranger);
+            router.settleBatch(batch);
+            assertEq(escrow.lastEscrowId(), 0, "a sale in a batch");
+            vm.clearMockedCalls();
+        }
+        vm.prank(stranger);
+        router.settleBatch(batch);
+        assertTrue(isSplit(batch[1]) && !isSplit(batch[0]));
+    }
+
     function test_reverts_whenThePayerIsTheReviewersAgentWallet() public {
         setAgentWallet(reviewer.addr, reviewerAgentId, buyer);
         assertRefused(
