@@ -14,11 +14,16 @@ export const FAULTS: [string, Hex][] = [
 ]
 
 /** Of one that does not tell who owns this identity, and everything else. */
-export function ownerless(agentId: bigint): Hex {
-  const id = numberToHex(agentId, { size: 2 }).slice(2)
-  const isAsked = `60003560e01c636352211e1460043561${id}1416604d57`
-  return `0x${isAsked}3660006000376000600036600073${ELSEWHERE.slice(2)}5af43d600060003e6048573d6000fd5b3d6000f35b60006000fd`
-}
+export const ownerless = (agentId: bigint): Hex =>
+  `0x60003560e01c636352211e14${isAbout(agentId)}16604d57${PASS_ON}5b60006000fd`
+
+/** Of one that burns gas over this identity, and answers about all others. */
+export const greedyAbout = (agentId: bigint): Hex =>
+  `0x${'5b'.repeat(13)}${isAbout(agentId)}604d57${PASS_ON}5b604d56`
+
+const isAbout = (agentId: bigint) => `60043561${numberToHex(agentId, { size: 2 }).slice(2)}14`
+/** From its 24th byte on. */
+const PASS_ON = `3660006000376000600036600073${ELSEWHERE.slice(2)}5af43d600060003e6048573d6000fd5b3d6000f3`
 
 /** It has this code while `work` goes on. */
 export async function withRegistry<T>(

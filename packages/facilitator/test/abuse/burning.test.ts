@@ -7,7 +7,8 @@ import { givenOn } from '../../src/settlement/allowance.ts'
 import { billSince, costOf, gainCode } from '../giving.ts'
 import { DAY_MS, PRICE, startTestFacilitator, type TestFacilitator, toNext } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { betweenBlocks, inOneBatch, type Settle } from './acts.ts'
+import { greedyAbout, withRegistry } from '../registry.ts'
+import { betweenBlocks, inOneBatch, otherReviewer, type Settle } from './acts.ts'
 import { FICKLE, GREEDY, ownedBy, proxyOf, SLEEPER } from './wallets.ts'
 
 const SUM = 6_000_000n
@@ -129,6 +130,33 @@ describe('accounts that had no code when they were tried', () => {
     const { risk } = await givenOn(m.sql, m.chainId, m.facilitator.context.clock())
     expect(risk).toBeGreaterThanOrEqual(costOf(burned))
   })
+})
+
+it('a batch of sixteen settles all that are good among payers who burn gas and a reviewer about whom the registry does', async () => {
+  const { attributionToken, agentId } = await otherReviewer(m, m.market.accounts.walletBuyer, 2n)
+  const code = await wallet(GREEDY)
+  const payers = await several(16, plainAccount)
+  // As the transaction has them: those that burn come first, so that all that they burn is missing afterwards.
+  payers.sort((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
+  const bodies = await Promise.all(
+    payers.map((payer, at) => m.payload(payer, at >= 2 && at < 6 ? { attributionToken } : {})),
+  )
+  const settleBetween = (settle: Settle) =>
+    betweenBlocks(m, async ({ sent, mine }) => {
+      const settling = bodies.map(settle)
+      await sent(bodies.length)
+      await gainCode(m, payers.slice(0, 2), code)
+      return withRegistry(m, greedyAbout(agentId), async () => {
+        await mine()
+        return Promise.all(settling)
+      })
+    })
+  const answers = await inOneBatch(m, bodies.length, settleBetween)
+  expect(answers.map(({ success }) => success)).toEqual(payers.map((_, at) => at >= 6))
+  const [transaction, ...others] = new Set(answers.slice(6).map((answer) => answer.transaction as Hash))
+  expect(others).toEqual([])
+  const { gasUsed } = await m.chain.client.getTransactionReceipt({ hash: transaction as Hash })
+  expect(gasUsed).toBeGreaterThan(10n * 100_000n + 2n * 200_000n + 4n * 100_000n)
 })
 
 async function plainAccount() {
