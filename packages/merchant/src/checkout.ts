@@ -86,7 +86,7 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
         return refuse(attempt, outcome)
       case 'not now':
         await claim.undo()
-        return retryLater(503, outcome.message)
+        return retryLater(503, outcome.message, { rest: takeBackFields(outcome.takeBack) })
       case 'turned away':
         await claim.undo()
         tell({ type: 'facilitator_refused', message: outcome.message })

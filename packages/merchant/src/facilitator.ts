@@ -13,7 +13,7 @@ export type Outcome =
   | { kind: 'used'; transaction: string | undefined; message: string; takeBack?: TakeBack | undefined }
   | { kind: 'refused'; reason: string; message: string; takeBack?: TakeBack | undefined }
   /** Nothing was sent to the chain, and the same payment may be tried again. */
-  | { kind: 'not now'; message: string }
+  | { kind: 'not now'; message: string; takeBack?: TakeBack | undefined }
   /** The facilitator does not take requests of this endpoint: nothing was settled. */
   | { kind: 'turned away'; message: string }
   /** The payment may have been settled, or may still be: until this time (unix seconds), where it is known. */
@@ -166,7 +166,7 @@ function outcomeOf(path: string, { status, json }: { status: number; json: unkno
   if (pending === true)
     return { kind: 'unsure', message, until: timeOf(fields.until), takeBack, isTold: true }
   if (message.startsWith(USED)) return { kind: 'used', transaction: hash, message, takeBack }
-  if (retryable === true && reason === 'settle_failed') return { kind: 'not now', message }
+  if (retryable === true && reason === 'settle_failed') return { kind: 'not now', message, takeBack }
   return { kind: 'refused', reason, message, takeBack }
 }
 

@@ -81,6 +81,8 @@ describe('a payment that is not settled', () => {
     expect(headerOf(refused.response, 'PAYMENT-REQUIRED')).toEqual(refused.body)
     const open = await answerTo({ ...failed, pending: true })
     expect([open.response.status, open.body.take_back]).toEqual([504, call])
+    const later = await answerTo({ ...failed, retryable: true })
+    expect([later.response.status, later.body.take_back]).toEqual([503, call])
     for (const junk of [{ ...call, to: '0x12' }, { ...call, data: `0x${'00'.repeat(5_000)}` }, 'now', 7]) {
       expect((await answerTo({ ...failed, take_back: junk })).body).not.toHaveProperty('take_back')
     }
