@@ -18,22 +18,23 @@ import { trailOf } from './trail.ts'
 /** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
-export type CheckOut = (request: Request, payment: Payment, makeOffer: MakeOffer) => Promise<Response>
+/** The offer is made while the payment is claimed. */
+export type CheckOut<Given extends unknown[] = []> = (
+  request: Request,
+  payment: Payment,
+  makeOffer: (...given: Given) => ReturnType<MakeOffer>,
+) => Promise<Response>
 
 const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 const OWED =
   'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again, it will be served without paying again'
 const NOT_NOW = 'payments cannot be taken right now; send the same one again'
 
-export function createCheckout(settings: Settings, client: PublicClient): CheckOut {
+export function createCheckout(settings: Settings, client: PublicClient): CheckOut<[Granted]> {
   const { network, payments, tell } = settings
   const outcomeOf = createSettlement(settings, client)
 
-  return async function checkOut(
-    request: Request,
-    payment: Payment,
-    makeOffer: MakeOffer,
-  ): Promise<Response> {
+  return async function checkOut(request, payment, makeOffer) {
     let claim: Claim
     try {
       claim = await payments.claim(payment, settings)
@@ -43,7 +44,7 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     }
     if (!claim.isGranted) return notGranted(payment, claim)
 
-    const made = await makeOffer()
+    const made = await makeOffer(claim)
     if (!('offer' in made)) {
       await claim.undo()
       return made

@@ -59,6 +59,8 @@ export type Claim =
       unservedSince: number
       /** It was settled: recorded before it is served. Throws, or false, where it is not recorded: then it must not be served now. */
       paidBy(sale: Sale): Promise<boolean>
+      /** As that of the memory, and forgotten with the record of the payment, where that is not kept. */
+      note: PaymentMemory['note']
       /** Exactly one of these ends the claim. It was served. */
       served(transaction: string, answer?: Answer): Promise<void>
       /** It may have been settled, or was settled and not served: the buyer may send it again. */
@@ -183,6 +185,7 @@ export function createPaymentMemory({
     let record: PaymentRecord = { ...known, by: crypto.randomUUID(), busyUntil: 0 }
     let current = text
     let last: Promise<unknown> = Promise.resolve()
+    const notes = new Map<string, string>()
 
     /** One after another: a renewal never overtakes the end of the claim. */
     function put(change: Partial<PaymentRecord> | 'nothing', next?: string): Promise<boolean> {
@@ -192,9 +195,12 @@ export function createPaymentMemory({
           next = JSON.stringify(record)
         }
         let isDone = await store.replace(key, current, next, record.keptUntil)
-        // A write that failed may have taken effect: then the text is another one, and still of this claim.
-        const there = isDone ? undefined : await store.read(key)
-        if (there?.includes(record.by)) isDone = await store.replace(key, there, next, record.keptUntil)
+        if (!isDone) {
+          // A write that failed may have taken effect: then the text is another one, and still of this claim. A full memory may have lost it.
+          const there = await store.read(key)
+          const isFree = there === undefined || there.includes(record.by)
+          if (isFree) isDone = await store.replace(key, there, next, record.keptUntil)
+        }
         if (isDone) current = next
         return isDone
       })
@@ -211,7 +217,11 @@ export function createPaymentMemory({
 
     async function end(...ending: Parameters<typeof put>): Promise<void> {
       clearInterval(renewing as never)
+      const [change, next] = ending
       try {
+        if (change === 'nothing' && next === undefined) {
+          for (const note of notes) await store.replace(...note, undefined, record.keptUntil)
+        }
         await put(...ending)
       } catch (error) {
         endpoint.tell({ type: 'claims_failed', error })
@@ -232,6 +242,11 @@ export function createPaymentMemory({
           keptUntil: seconds() + PAID_SECONDS,
           ...busy(),
         }),
+      async note(name, was, text, untilSeconds) {
+        const isDone = was === text || (await store.replace(name, was, text, untilSeconds))
+        if (isDone) notes.set(name, text)
+        return isDone
+      },
       served: (transaction, answer) =>
         end({
           state: 'served',
