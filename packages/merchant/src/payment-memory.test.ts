@@ -6,7 +6,10 @@ const FULL = 50_000
 const endpoint = { merchantId: 1n, productId: undefined, now: Date.now, tell: () => {} }
 
 async function claim(key: string, payments: PaymentMemory) {
-  const claimed = await payments.claim({ key, fingerprint: '0x1', validBefore: 4_000_000_000 }, endpoint)
+  const claimed = await payments.claim(
+    { key, fingerprint: '0x1', validBefore: 4_000_000_000, attributionToken: undefined },
+    endpoint,
+  )
   return claimed.isGranted ? claimed : undefined
 }
 

@@ -2,7 +2,7 @@
 import type { Hex } from 'viem'
 import type { Answer } from './answer-again.ts'
 import { USED } from './answers.ts'
-import type { Payment } from './payment.ts'
+import { type Payment, termsOf } from './payment.ts'
 import { memoryStore, type PaymentStore } from './payment-store.ts'
 import type { Sale } from './sale.ts'
 
@@ -27,7 +27,7 @@ export interface PaymentMemory {
   noted(key: string): Promise<string | undefined>
 }
 
-type Claimed = Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>
+type Claimed = Pick<Payment, 'key' | 'fingerprint' | 'validBefore' | 'attributionToken'>
 
 /** The endpoint that asks. What is owed is served by any endpoint of the shop that sells the same product. */
 interface Endpoint {
@@ -65,6 +65,8 @@ export type Claim =
       served(transaction: string, answer?: Answer): Promise<void>
       /** It may have been settled, or was settled and not served: the buyer may send it again. */
       leave(): Promise<void>
+      /** It was used before, by this transaction if it is known. Where it is not, it may have been paid here: then it is still owed. */
+      used(transaction: string | undefined): Promise<void>
       /** It was refused. */
       forget(): Promise<void>
       /** Nothing happened to it: the state before the claim holds again. */
@@ -160,7 +162,8 @@ export function createPaymentMemory({
     }
   }
 
-  async function take({ key, fingerprint, validBefore }: Claimed, endpoint: Endpoint): Promise<Claim> {
+  async function take(payment: Claimed, endpoint: Endpoint): Promise<Claim> {
+    const { key, fingerprint, validBefore, attributionToken } = payment
     const seconds = () => Math.floor(endpoint.now() / 1_000)
     const began = seconds()
     const { text, record: before } = await read(key, began)
@@ -172,7 +175,7 @@ export function createPaymentMemory({
     if (before && before.busyUntil > began) {
       return { isGranted: false, why: 'busy', retrySeconds: before.busyUntil - began }
     }
-    const product = `${endpoint.merchantId}:${endpoint.productId ?? ''}`
+    const product = `${endpoint.merchantId}:${endpoint.productId ?? termsOf(attributionToken)?.productId}`
     if (before && !(isSame && before.product === product)) return { isGranted: false, why: 'altered' }
 
     // Whoever alters a payment may write any end into it.
@@ -230,6 +233,18 @@ export function createPaymentMemory({
       }
     }
 
+    const served: Granted['served'] = (transaction, answer) =>
+      end({
+        state: 'served',
+        sale: undefined,
+        busyUntil: 0,
+        keptUntil: seconds() + GRACE_SECONDS,
+        transaction,
+        ...(answer && { answer }),
+      })
+    const leave = () => end({ busyUntil: 0 })
+    const forget = () => end('nothing')
+
     return {
       isGranted: true,
       paid: before?.sale && { ...before.sale, amount: BigInt(before.sale.amount) },
@@ -247,17 +262,11 @@ export function createPaymentMemory({
         if (isDone) notes.set(name, text)
         return isDone
       },
-      served: (transaction, answer) =>
-        end({
-          state: 'served',
-          sale: undefined,
-          busyUntil: 0,
-          keptUntil: seconds() + GRACE_SECONDS,
-          transaction,
-          ...(answer && { answer }),
-        }),
-      leave: () => end({ busyUntil: 0 }),
-      forget: () => end('nothing'),
+      served,
+      leave,
+      used: (transaction) =>
+        transaction ? served(transaction) : before?.state === 'claimed' ? leave() : forget(),
+      forget,
       undo: () => end('nothing', before ? text : undefined),
     }
   }

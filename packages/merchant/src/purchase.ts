@@ -18,7 +18,6 @@ import type { Market } from './market.ts'
 export interface Wanted {
   payer: Address
   nonce: Hex
-  amount: bigint
   merchantId: bigint
   productId: Hex | undefined
   buyerAgentId: string | undefined
@@ -27,8 +26,8 @@ export interface Wanted {
 }
 
 export type Shown =
-  /** It paid what was wanted. */
-  | { is: 'ours'; transaction: Hex; blockHash: Hex; payer: Address }
+  /** It paid for what was wanted, so much. */
+  | { is: 'ours'; transaction: Hex; blockHash: Hex; payer: Address; amount: bigint }
   /** It paid something else. */
   | { is: 'another'; transaction: Hex }
   /** The chain does not show it, or not yet. `isMined`: the named transaction is there, and does something else. */
@@ -55,7 +54,7 @@ export async function readPurchase(
   if (!deposit) return { is: 'absent', isMined: receipt !== undefined }
   const { transactionHash: transaction, blockHash, args } = deposit
   return isWanted(args, wanted)
-    ? { is: 'ours', transaction, blockHash, payer: args.payer }
+    ? { is: 'ours', transaction, blockHash, payer: args.payer, amount: args.price }
     : { is: 'another', transaction }
 }
 
@@ -96,11 +95,10 @@ function depositIn(logs: Log[], { escrow }: Market, { payer, nonce }: Wanted) {
 
 type Deposit = NonNullable<ReturnType<typeof depositIn>>['args']
 
-function isWanted(deposit: Deposit, { amount, merchantId, productId, buyerAgentId, link }: Wanted): boolean {
+function isWanted(deposit: Deposit, { merchantId, productId, buyerAgentId, link }: Wanted): boolean {
   const buyer = buyerAgentId ? BigInt(buyerAgentId) : Attribution.AGENTLESS_BUYER_ID
   return (
     deposit.merchantId === merchantId &&
-    deposit.price === amount &&
     deposit.reviewId === BigInt(link.reviewId) &&
     deposit.reviewerAgentId === BigInt(link.reviewerAgentId) &&
     deposit.buyerAgentId === buyer &&

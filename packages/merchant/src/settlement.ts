@@ -23,6 +23,9 @@ export interface Attempt {
 
 type Open = Pick<Extract<Outcome, { kind: 'unsure' }>, 'until' | 'takeBack'>
 
+/** What the buyer is told who has paid less than this costs: by another request, or before the price rose. It stays owed. */
+export const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
+
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
 /** How long is waited from one look at the chain to the next, the last of them again and again. */
@@ -99,16 +102,14 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
   }
 
   /** Undefined where the payment names no purchase that the chain could show. */
-  function wantedOf({ payment, requirements }: Attempt) {
-    const { payer, nonce, value: amount, buyerAgentId } = payment
-    const link = termsOf(payment.attributionToken)
-    if (!payer || !nonce || !link || amount !== BigInt(requirements.amount)) return undefined
-    return { payer, nonce, amount, merchantId, productId, buyerAgentId, link }
+  function wantedOf({ payer, nonce, buyerAgentId, attributionToken }: Payment) {
+    const link = termsOf(attributionToken)
+    return payer && nonce && link ? { payer, nonce, merchantId, productId, buyerAgentId, link } : undefined
   }
 
   /** What was settled before this time (unix seconds) may have been served, so it is another purchase. */
   async function look(attempt: Attempt, transaction: string, since: number): Promise<Shown> {
-    const wanted = wantedOf(attempt)
+    const wanted = wantedOf(attempt.payment)
     if (!wanted) return { is: 'absent', isMined: true }
     const shown = await readPurchase(client, attempt.market, transaction, wanted)
     if (shown.is !== 'ours' || (await ageOf(client, shown)) <= now() / 1_000 - since) return shown
@@ -125,9 +126,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     try {
       const shown = await look(attempt, transaction, since)
       if (shown.is === 'absent' && !shown.isMined) throw new Error('it is not there yet')
-      if (shown.is === 'ours') {
-        return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
-      }
+      if (shown.is === 'ours') return { kind: 'settled', ...shown }
       return used ?? { kind: 'used', transaction, message: USED }
     } catch {
       return { kind: 'unsure', message: `${transaction} could not be read from the chain` }
@@ -140,7 +139,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     for (let times = 0; ; times++) {
       const left = end - performance.now()
       const shown = await within(Math.max(left, 1), look(attempt, transaction, since)).catch(() => undefined)
-      if (shown?.is === 'ours') return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
+      if (shown?.is === 'ours') return { kind: 'settled', ...shown }
       if (shown?.is === 'another') {
         return { kind: 'used', transaction: shown.transaction, message: USED }
       }

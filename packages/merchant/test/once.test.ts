@@ -48,6 +48,8 @@ function counting(changes: Partial<ReferralConfig> = {}) {
   return { ...shop, sales }
 }
 
+const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
+
 /** Another process: it has a memory of its own. */
 const elsewhere = (store?: PaymentStore, changes: Partial<ReferralConfig> = {}) =>
   createReferralEndpoint({ ...configOf(world), ...remembering(store), ...changes })
@@ -265,13 +267,7 @@ describe('a payment that was not served', () => {
     expect((await shop.fetch(retry(payment, { signal: gone.signal }))).status).toBe(503)
     const dearer = await shop.fetch(new Request(`${ENDPOINT}?dear`, { headers }))
     expect(dearer.status).toBe(409)
-    expect(await bodyOf(dearer)).toEqual(
-      told(
-        'you have paid for something that costs less: send the request again that you paid for',
-        'invalid_payment',
-        { transaction: TRANSACTION },
-      ),
-    )
+    expect(await bodyOf(dearer)).toEqual(told(DEARER, 'invalid_payment', { transaction: TRANSACTION }))
     expect(shop.sales).toHaveLength(0)
     expect((await shop.fetch(retry(payment))).status).toBe(200)
     expect(shop.sales).toHaveLength(1)
@@ -366,9 +362,10 @@ describe('a payment whose settlement nobody heard of', () => {
     const { merchantId } = world.product
     const [mine, others, cheap] = [await pay(world), await pay(world), await pay(world, { value: 2_000n })]
     const transaction = await mine.settleOnChain()
+    const cheaply = await cheap.settleOnChain()
     for (const [{ payload }, settled, changes, link] of [
       [await pay(world), await others.settleOnChain(), {}],
-      [cheap, await cheap.settleOnChain(), {}],
+      [cheap, cheaply, {}],
       [mine, transaction, { merchantId: merchantId + 1n, product: {} }],
       [mine, transaction, { product: { id: `0x${'cc'.repeat(32)}` } }],
       [mine, transaction, {}, { reviewId: Number(world.reviewId) + 1 }],
@@ -385,11 +382,18 @@ describe('a payment whose settlement nobody heard of', () => {
         world.facilitator.says(settle, standing(settled))
         const response = await elsewhere(sharedStore(), changes).fetch(retry(payment))
         expect(response.status).toBe(409)
-        expect(await bodyOf(response)).toEqual(
-          told('authorization already used', 'invalid_payment', { transaction: settled }),
-        )
+        const why = settled === cheaply ? DEARER : 'authorization already used'
+        expect(await bodyOf(response)).toEqual(told(why, 'invalid_payment', { transaction: settled }))
       }
     }
+  })
+
+  it('is served by an endpoint that names the product which the link led to', async () => {
+    const payment = await pay(world)
+    world.facilitator.says('cut')
+    expect((await counting({ product: {} }).fetch(retry(payment))).status).toBe(504)
+    world.facilitator.says(alreadyUsed(await payment.settleOnChain()))
+    expect((await counting().fetch(retry(payment))).status).toBe(200)
   })
 
   it('is not served to whoever comes with an old one while the facilitator is out', async () => {

@@ -1,0 +1,79 @@
+// A shop that changes its prices while a payment is on its way: nobody knows yet whether it was settled, and the buyer comes again with it.
+import { X402 } from '@referrer/protocol'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { betweenBlocks } from '../../facilitator/test/abuse/acts.ts'
+import { PRICE, startTestFacilitator, type TestFacilitator } from '../../facilitator/test/harness.ts'
+import { createPaymentMemory, createReferralEndpoint, type ReferralConfig, type Sale } from '../src/index.ts'
+import { bodyOf, ENDPOINT, SETUP_URL } from './world.ts'
+
+let m: TestFacilitator
+beforeAll(async () => {
+  m = await startTestFacilitator({ keepsTime: true })
+})
+afterAll(() => m?.close())
+
+/** A shop that sells at the price of the moment, and gives up early on its facilitator. */
+async function repricing(changes: Partial<ReferralConfig> = {}) {
+  const sales: Sale[] = []
+  const state = { price: PRICE }
+  const { product } = changes
+  const endpoint = createReferralEndpoint({
+    chainId: m.chainId,
+    rpcUrl: m.node.url,
+    addressRegistry: m.market.addresses.AddressRegistry,
+    facilitatorUrl: m.facilitator.url,
+    setupUrl: SETUP_URL,
+    merchantId: m.merchant.merchantId,
+    payments: createPaymentMemory(),
+    checkOnChain: true,
+    timeoutMs: 1_000,
+    price: () => state.price,
+    serve: (_request, sale) => {
+      sales.push(sale)
+      return { number: sales.length }
+    },
+    ...changes,
+    product: product ?? { id: m.merchant.productId },
+  })
+  await endpoint.ready()
+  const { paymentPayload } = await m.payload(await m.newBuyer())
+  const headers = { 'PAYMENT-SIGNATURE': X402.encodeHeader(paymentPayload, 'standard') }
+  const { from, nonce } = paymentPayload.payload.authorization
+  return {
+    sales,
+    async pay(price: bigint) {
+      state.price = price
+      const response = await endpoint.fetch(new Request(ENDPOINT, { headers }))
+      expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false)
+      return response
+    },
+    standing: async () => (await m.call('GET', `/settlements/${from}/${nonce}`)).body,
+  }
+}
+
+it.each([
+  ['fell', PRICE - 1n, 200],
+  ['rose', PRICE + 1n, 409],
+] as const)(
+  'what was on its way when the price %s is owed: it is served for what costs no more',
+  async (_, price, status) => {
+    const shop = await repricing()
+    await betweenBlocks(m, async ({ sent }) => {
+      const first = shop.pay(PRICE)
+      await sent(1)
+      expect((await first).status).toBe(504)
+      expect((await shop.pay(price)).status).toBe(504)
+    })
+    await expect.poll(async () => (await shop.standing()).status).toBe('settled')
+    const { transaction } = await shop.standing()
+    const response = await shop.pay(price)
+    expect([response.status, await bodyOf(response)]).toMatchObject([status, { transaction }])
+    if (status === 409) {
+      expect(shop.sales).toEqual([])
+      expect((await shop.pay(PRICE)).status).toBe(200)
+    }
+    expect(shop.sales).toMatchObject([{ transaction, amount: PRICE }])
+    expect((await shop.pay(PRICE)).status).toBe(409)
+    expect(shop.sales).toHaveLength(1)
+  },
+)
