@@ -1,9 +1,11 @@
 // A shop that changes its prices while a payment is on its way: nobody knows yet whether it was settled, and the buyer comes again with it.
 import { X402 } from '@referrer/protocol'
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { betweenBlocks } from '../../facilitator/test/abuse/acts.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../../facilitator/test/harness.ts'
-import { createPaymentMemory, createReferralEndpoint, type ReferralConfig, type Sale } from '../src/index.ts'
+import { createPaymentMemory, createReferralEndpoint, type MarketConfig, type Sale } from '../src/index.ts'
+import { officialReferral } from '../src/x402.ts'
 import { bodyOf, ENDPOINT, SETUP_URL } from './world.ts'
 
 let m: TestFacilitator
@@ -12,28 +14,30 @@ beforeAll(async () => {
 })
 afterAll(() => m?.close())
 
+const marketOf = (): MarketConfig => ({
+  chainId: m.chainId,
+  rpcUrl: m.node.url,
+  addressRegistry: m.market.addresses.AddressRegistry,
+  facilitatorUrl: m.facilitator.url,
+  setupUrl: SETUP_URL,
+  merchantId: m.merchant.merchantId,
+  product: { id: m.merchant.productId },
+  payments: createPaymentMemory(),
+  checkOnChain: true,
+})
+
 /** A shop that sells at the price of the moment, and gives up early on its facilitator. */
-async function repricing(changes: Partial<ReferralConfig> = {}) {
+async function repricing() {
   const sales: Sale[] = []
   const state = { price: PRICE }
-  const { product } = changes
   const endpoint = createReferralEndpoint({
-    chainId: m.chainId,
-    rpcUrl: m.node.url,
-    addressRegistry: m.market.addresses.AddressRegistry,
-    facilitatorUrl: m.facilitator.url,
-    setupUrl: SETUP_URL,
-    merchantId: m.merchant.merchantId,
-    payments: createPaymentMemory(),
-    checkOnChain: true,
+    ...marketOf(),
     timeoutMs: 1_000,
     price: () => state.price,
     serve: (_request, sale) => {
       sales.push(sale)
       return { number: sales.length }
     },
-    ...changes,
-    product: product ?? { id: m.merchant.productId },
   })
   await endpoint.ready()
   const { paymentPayload } = await m.payload(await m.newBuyer())
@@ -77,3 +81,30 @@ it.each([
     expect(shop.sales).toHaveLength(1)
   },
 )
+
+it('a shop on the official middleware, too, neither forgets nor serves for more what was on its way', async () => {
+  let isLost = true
+  const { facilitator } = officialReferral({
+    ...marketOf(),
+    async fetch(input, init) {
+      const answer = await fetch(input, init)
+      if (isLost && String(input).includes('/settle')) throw new TypeError('fetch failed')
+      return answer
+    },
+  })
+  const { paymentPayload, paymentRequirements } = await m.payload(await m.newBuyer())
+  const settle = (price: bigint) =>
+    facilitator.settle(
+      paymentPayload as PaymentPayload,
+      { ...paymentRequirements, amount: String(price) } as PaymentRequirements,
+    )
+  await expect(settle(PRICE)).rejects.toThrow('send the same PAYMENT-SIGNATURE again')
+  isLost = false
+  for (const [price, success] of [
+    [PRICE + 1n, false],
+    [PRICE - 1n, true],
+    [PRICE - 1n, false],
+  ] as const) {
+    expect(await settle(price)).toMatchObject({ success, transaction: expect.stringMatching(/^0x/) })
+  }
+})
