@@ -20,6 +20,8 @@ import type { Sale } from './sale.ts'
 export interface PaymentMemory {
   /** All of these throw what the store throws. */
   claim(payment: Claimed, endpoint: Endpoint): Promise<Claim>
+  /** Unix seconds: what was settled before may have been served, and nobody knows. */
+  began(): Promise<number>
   /** How far a payment is. Undefined where nothing is recorded about it. */
   standing(key: string, endpoint: Endpoint): Promise<Standing | undefined>
   /** A note of the endpoint itself, until the time (unix seconds): false where there is another one than `before`. */
@@ -57,6 +59,8 @@ export type Claim =
       isDoubtful: boolean
       /** Unix seconds: a payment that was settled since then cannot have been served. Infinity where nothing proves it. */
       unservedSince: number
+      /** Unix seconds: if it was settled since then, it was settled for this claim, or an earlier one of the same payment. */
+      since: number
       /** It was settled: recorded before it is served. Throws, or false, where it is not recorded: then it must not be served now. */
       paidBy(sale: Sale): Promise<boolean>
       /** As that of the memory, and forgotten with the record of the payment, where that is not kept. */
@@ -93,7 +97,6 @@ interface PaymentRecord {
   /** Of the whole payment, and what it was for: payer and nonce of a settled payment can be read on the chain. */
   fingerprint: Hex
   product: string
-  /** Unix seconds: if it was settled since then, nobody has served it. */
   since: number
   sale?: (Omit<Sale, 'amount'> & { amount: string }) | undefined
   transaction?: string
@@ -108,6 +111,10 @@ const GRACE_SECONDS = 86_400
 const PAID_SECONDS = 30 * 86_400
 /** How far the clocks of two machines may be apart, and how far the newest block may lag. */
 const CLOCK_SKEW_SECONDS = 60
+/** Under it a store keeps when it began: one that is new, or was lost, knows nothing of the time before. */
+const BEGAN = 'referrer:began'
+/** The year 2100. */
+const FOR_GOOD = 4_102_444_800
 
 /**
  * Makes the memory that all endpoints of a process share. One payment that is sent to two endpoints at once is settled once, and the facilitator
@@ -134,14 +141,27 @@ const CLOCK_SKEW_SECONDS = 60
 export function createPaymentMemory({
   store: given,
   leaseSeconds = LEASE_SECONDS,
+  now = Date.now,
 }: {
   store?: PaymentStore
   /** How long a claim outlives its process. Longer than `serve` blocks the event loop. */
   leaseSeconds?: number
+  /** Milliseconds since 1970. */
+  now?: () => number
 } = {}): PaymentMemory {
   const store = given ?? memoryStore()
+  const made = Math.floor(now() / 1_000)
   /** What this process is at work on, whatever the clocks say. */
   const held = new Set<string>()
+
+  async function began(): Promise<number> {
+    if (!given) return made
+    const told = await store.read(BEGAN)
+    if (told !== undefined) return Number(told)
+    const seconds = Math.floor(now() / 1_000)
+    const isFirst = await store.replace(BEGAN, undefined, String(seconds), FOR_GOOD)
+    return isFirst ? seconds : Number(await store.read(BEGAN))
+  }
 
   async function read(key: string, seconds: number) {
     const text = await store.read(key)
@@ -165,25 +185,27 @@ export function createPaymentMemory({
   async function take(payment: Claimed, endpoint: Endpoint): Promise<Claim> {
     const { key, fingerprint, validBefore, attributionToken } = payment
     const seconds = () => Math.floor(endpoint.now() / 1_000)
-    const began = seconds()
-    const { text, record: before } = await read(key, began)
+    const asked = seconds()
+    const { text, record: before } = await read(key, asked)
     const isSame = before?.fingerprint === fingerprint
     if (before?.state === 'served') {
       const { transaction = '', answer } = before
       return { isGranted: false, why: 'served', transaction, answer: isSame ? answer : undefined }
     }
-    if (before && before.busyUntil > began) {
-      return { isGranted: false, why: 'busy', retrySeconds: before.busyUntil - began }
+    if (before && before.busyUntil > asked) {
+      return { isGranted: false, why: 'busy', retrySeconds: before.busyUntil - asked }
     }
     const product = `${endpoint.merchantId}:${endpoint.productId ?? termsOf(attributionToken)?.productId}`
     if (before && !(isSame && before.product === product)) return { isGranted: false, why: 'altered' }
 
     // Whoever alters a payment may write any end into it.
-    const ends = Math.max(validBefore ?? began, began) + GRACE_SECONDS
-    const keptUntil = Math.min(ends, began + PAID_SECONDS)
-    // What a lasting store has no record of was not served as long as it keeps records; a new memory knows nothing of the time before.
-    const unservedSince = before?.since ?? (given ? began - GRACE_SECONDS + CLOCK_SKEW_SECONDS : Infinity)
-    const since = Math.min(unservedSince, began - CLOCK_SKEW_SECONDS)
+    const ends = Math.max(validBefore ?? asked, asked) + GRACE_SECONDS
+    const keptUntil = Math.min(ends, asked + PAID_SECONDS)
+    // What a lasting store has no record of was not served since it began, and as long as it keeps records; a memory may have forgotten it.
+    const beginning = before ? 0 : await began()
+    const kept = given ? Math.max(beginning, asked - GRACE_SECONDS) + CLOCK_SKEW_SECONDS : Infinity
+    const unservedSince = before?.since ?? kept
+    const since = before?.since ?? Math.max(beginning, Math.min(kept, asked - CLOCK_SKEW_SECONDS))
     const known = before ?? { state: 'claimed', fingerprint, product, keptUntil, since }
     let record: PaymentRecord = { ...known, by: crypto.randomUUID(), busyUntil: 0 }
     let current = text
@@ -250,6 +272,7 @@ export function createPaymentMemory({
       paid: before?.sale && { ...before.sale, amount: BigInt(before.sale.amount) },
       isDoubtful: before?.state === 'claimed',
       unservedSince,
+      since,
       paidBy: (sale) =>
         put({
           state: 'paid',
@@ -281,6 +304,7 @@ export function createPaymentMemory({
 
   return {
     claim,
+    began,
     standing,
     note: (key, before, text, untilSeconds) => store.replace(key, before, text, untilSeconds),
     noted: (key) => store.read(key),

@@ -58,10 +58,14 @@ export async function readPurchase(
     : { is: 'another', transaction }
 }
 
-/** Seconds since the block, by the clock of the chain: it may differ from ours. */
-export async function ageOf(client: PublicClient, { blockHash }: { blockHash: Hex }): Promise<number> {
+/** When the block was made, in seconds of our clock, and rather too early: that of the chain may be ahead, or its newest block old. */
+export async function timeOf(
+  client: PublicClient,
+  { blockHash }: { blockHash: Hex },
+  now: number,
+): Promise<number> {
   const [made, newest] = await Promise.all([client.getBlock({ blockHash }), client.getBlock()])
-  return Number(newest.timestamp - made.timestamp)
+  return Math.min(Number(made.timestamp), now - Number(newest.timestamp - made.timestamp))
 }
 
 async function receiptOf(client: PublicClient, named: string) {

@@ -8,14 +8,14 @@ import type { Market } from './market.ts'
 import { watchOwn } from './own-facilitator.ts'
 import { type Payment, termsOf } from './payment.ts'
 import type { Granted } from './payment-memory.ts'
-import { ageOf, readPurchase, type Shown } from './purchase.ts'
+import { readPurchase, type Shown, timeOf } from './purchase.ts'
 import { takeBackFields } from './take-back.ts'
 import type { Trail } from './trail.ts'
 import { within } from './within.ts'
 
 export interface Attempt {
   payment: Payment
-  claim: Pick<Granted, 'isDoubtful' | 'unservedSince'>
+  claim: Pick<Granted, 'isDoubtful' | 'unservedSince' | 'since'>
   requirements: X402.PaymentRequirements.PaymentRequirements
   market: Market
   trail?: Trail
@@ -26,8 +26,6 @@ type Open = Pick<Extract<Outcome, { kind: 'unsure' }>, 'until' | 'takeBack'>
 /** What the buyer is told who has paid less than this costs: by another request, or before the price rose. It stays owed. */
 export const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 
-/** How far the clocks of the chain and of this machine may be apart. */
-const CLOCK_SKEW_SECONDS = 60
 /** How long is waited from one look at the chain to the next, the last of them again and again. */
 const LOOK_MS = [500, 1_000, 2_000, 4_000]
 const UNSURE =
@@ -65,14 +63,12 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     const { payment, claim, requirements } = attempt
     const objection = objectionTo(payment, settings)
     if (objection) return { kind: 'refused', reason: 'invalid_payment', message: objection }
-    // What was settled while this is asked is settled for it.
-    const since = Math.min(claim.unservedSince, Math.floor(now() / 1_000) - CLOCK_SKEW_SECONDS)
     const [outcome, isBelieved] = await Promise.all([
       facilitator.settle(payment, requirements, attempt.trail),
       isOwn(),
     ])
     if (outcome.kind === 'settled') {
-      return isBelieved ? outcome : confirmed(attempt, outcome.transaction, since)
+      return isBelieved ? outcome : confirmed(attempt, outcome.transaction)
     }
     if (outcome.kind === 'used') {
       const { transaction } = outcome
@@ -86,7 +82,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
       // Anybody can read payer and nonce on the chain, so a refused payment proves nothing with them, unless the same payment came before.
       if (outcome.kind === 'refused' && !claim.isDoubtful)
         return { kind: 'used', transaction: undefined, message: USED }
-      return ours(attempt, record.transaction, since)
+      return ours(attempt, record.transaction, claim.since)
     }
     const { until, takeBack } = record ?? {}
     if (record?.status === 'pending') return { ...outcome, kind: 'unsure', until, takeBack }
@@ -112,7 +108,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     const wanted = wantedOf(attempt.payment)
     if (!wanted) return { is: 'absent', isMined: true }
     const shown = await readPurchase(client, attempt.market, transaction, wanted)
-    if (shown.is !== 'ours' || (await ageOf(client, shown)) <= now() / 1_000 - since) return shown
+    if (shown.is !== 'ours' || (await timeOf(client, shown, now() / 1_000)) >= since) return shown
     return { is: 'another', transaction: shown.transaction }
   }
 
@@ -134,7 +130,8 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
   }
 
   /** The facilitator says that the payment is settled: looks until the chain shows it, or the time is over. */
-  async function confirmed(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
+  async function confirmed(attempt: Attempt, transaction: string): Promise<Outcome> {
+    const { since } = attempt.claim
     const end = performance.now() + lookMs
     for (let times = 0; ; times++) {
       const left = end - performance.now()

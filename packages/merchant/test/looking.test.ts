@@ -169,6 +169,7 @@ describe('before it serves, a shop', () => {
 
   it('serves nobody whose payment bought something else', async () => {
     const { merchantId } = world.product
+    const memories = Array.from({ length: 6 }, () => createPaymentMemory())
     const paid = await pay(world)
     world.facilitator.says(settledBy(await paid.settleOnChain()))
     for (const [changes, link, more] of [
@@ -179,7 +180,9 @@ describe('before it serves, a shop', () => {
       [{}, { cashbackOfCommissionBps: 0 }],
       [{}, {}, { buyerAgentId: '7' }],
     ] as [Partial<ReferralConfig>, Partial<AttributionToken.Terms>, object?][]) {
-      const shop = looking({ ...changes, payments: createPaymentMemory() })
+      const payments = memories.shift()
+      if (!payments) throw new Error('too few memories')
+      const shop = looking({ ...changes, payments })
       const extensions = {
         ...paid.payload.extensions,
         attributionToken: await tokenFor(world, link),
