@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createPaymentMemory, type PaymentMemory } from './payment-memory.ts'
+import { memoryStore } from './payment-store.ts'
 import type { Sale } from './sale.ts'
 
 const FULL = 50_000
@@ -59,3 +60,21 @@ it.each([
     expect(await payments.standing('busy', endpoint)).toMatchObject({ state: 'served', transaction: '0x3' })
   },
 )
+
+it('holds a claim for all of its time, wherever in a second it was made', async () => {
+  const store = memoryStore()
+  const at = (now: number) => {
+    const payment = {
+      key: 'a',
+      fingerprint: '0x1',
+      validBefore: undefined,
+      attributionToken: undefined,
+    } as const
+    return createPaymentMemory({ store, leaseSeconds: 1 }).claim(payment, { ...endpoint, now: () => now })
+  }
+  expect((await at(1_000_000_000_950)).isGranted).toBe(true)
+  expect(await at(1_000_000_001_900)).toMatchObject({ why: 'busy' })
+  const later = await at(1_000_000_002_950)
+  expect(later.isGranted).toBe(true)
+  if (later.isGranted) await later.forget()
+})

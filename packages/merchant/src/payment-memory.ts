@@ -232,7 +232,8 @@ export function createPaymentMemory({
       last = putting.catch(() => {})
       return putting
     }
-    const busy = () => ({ busyUntil: seconds() + leaseSeconds })
+    // Rounded up: no claim ends before its time.
+    const busy = () => ({ busyUntil: Math.ceil(endpoint.now() / 1_000) + leaseSeconds })
 
     if (!(await put(busy()))) return { isGranted: false, why: 'busy', retrySeconds: 1 }
     const renewing = setInterval(() => put(busy()).catch(() => {}), leaseSeconds * 250) as unknown as {
