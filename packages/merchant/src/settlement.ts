@@ -26,6 +26,8 @@ type Open = Pick<Extract<Outcome, { kind: 'unsure' }>, 'until' | 'takeBack'>
 /** What the buyer is told who has paid less than this costs: by another request, or before the price rose. It stays owed. */
 export const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 
+/** How far the clocks of the chain and of this machine may be apart. */
+const CLOCK_SKEW_SECONDS = 60
 /** How long is waited from one look at the chain to the next, the last of them again and again. */
 const LOOK_MS = [500, 1_000, 2_000, 4_000]
 const UNSURE =
@@ -93,6 +95,12 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     // A refusal now does not rule out an earlier settlement: an authorisation that has expired may have been settled before.
     if (outcome.kind === 'refused' && claim.isDoubtful && !record) {
       return { kind: 'unsure', message: outcome.message }
+    }
+    // Nor does one at another price rule out that the first request is still on its way to the facilitator.
+    const { value, validBefore = 0 } = payment
+    const isRepriced = claim.isDoubtful && value !== BigInt(requirements.amount)
+    if (isRepriced && record?.status === 'unknown' && validBefore + CLOCK_SKEW_SECONDS > now() / 1_000) {
+      return { kind: 'unsure', message: outcome.message, until: validBefore }
     }
     return outcome
   }

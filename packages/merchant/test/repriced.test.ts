@@ -29,10 +29,15 @@ const marketOf = (): MarketConfig => ({
 /** A shop that sells at the price of the moment, and gives up early on its facilitator. */
 async function repricing() {
   const sales: Sale[] = []
-  const state = { price: PRICE }
+  const state = { price: PRICE, isCut: false, aheadMs: 0 }
   const endpoint = createReferralEndpoint({
     ...marketOf(),
     timeoutMs: 1_000,
+    now: () => Date.now() + state.aheadMs,
+    async fetch(input, init) {
+      if (state.isCut && String(input).endsWith('/settle')) throw new TypeError('fetch failed')
+      return fetch(input, init)
+    },
     price: () => state.price,
     serve: (_request, sale) => {
       sales.push(sale)
@@ -42,13 +47,15 @@ async function repricing() {
   await endpoint.ready()
   const { paymentPayload } = await m.payload(await m.newBuyer())
   const headers = { 'PAYMENT-SIGNATURE': X402.encodeHeader(paymentPayload, 'standard') }
-  const { from, nonce } = paymentPayload.payload.authorization
+  const { from, nonce, validBefore } = paymentPayload.payload.authorization
   return {
     sales,
+    state,
+    ends: Number(validBefore),
     async pay(price: bigint) {
       state.price = price
       const response = await endpoint.fetch(new Request(ENDPOINT, { headers }))
-      expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false)
+      expect(response.headers.has('PAYMENT-REQUIRED')).toBe(response.status === 402)
       return response
     },
     standing: async () => (await m.call('GET', `/settlements/${from}/${nonce}`)).body,
@@ -81,6 +88,20 @@ it.each([
     expect(shop.sales).toHaveLength(1)
   },
 )
+
+it('nobody is asked to pay the new price as long as the first request may still be on its way', async () => {
+  for (const isPaid of [true, false]) {
+    const { state, pay, ends, sales } = await repricing()
+    state.isCut = true
+    expect((await pay(PRICE)).status).toBe(504)
+    state.isCut = false
+    const response = await pay(PRICE + 1n)
+    expect([response.status, await bodyOf(response)]).toMatchObject([504, { until: ends }])
+    if (!isPaid) state.aheadMs = ends * 1_000 + 61_000 - Date.now()
+    expect((await pay(isPaid ? PRICE : PRICE + 1n)).status).toBe(isPaid ? 200 : 402)
+    expect(sales).toHaveLength(isPaid ? 1 : 0)
+  }
+})
 
 it('a shop on the official middleware, too, neither forgets nor serves for more what was on its way', async () => {
   let isLost = true
