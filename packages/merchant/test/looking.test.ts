@@ -64,7 +64,7 @@ describe('before it serves, a shop', () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(settledBy(transaction))
-    const shop = looking()
+    const shop = looking({ checkTimeoutMs: 20_000 })
     await shop.ready()
     shop.asked.length = 0
     const response = await shop.fetch(retry(payment))
@@ -76,7 +76,7 @@ describe('before it serves, a shop', () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(settledBy(TRANSACTION))
-    const shop = looking()
+    const shop = looking({ checkTimeoutMs: 20_000 })
     const response = await shop.fetch(retry(payment))
     expect([response.status, await bodyOf(response)]).toEqual([200, { served: 1, transaction }])
   })
