@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -23,6 +24,8 @@ interface Opened {
   entries: Map<string, Line>
 }
 
+/** Emptied when it is opened; afterwards each write goes to its end. */
+const EMPTIED = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND
 const MIN_TOO_LONG = 16 * 1_024 * 1_024
 
 /**
@@ -76,8 +79,7 @@ function rewrite(path: string): Opened {
   const text = [...entries.values()].map(written).join('')
   let fd: number | undefined
   try {
-    fd = openSync(`${path}.new`, 'a', 0o600)
-    ftruncateSync(fd)
+    fd = openSync(`${path}.new`, EMPTIED, 0o600)
     writeFileSync(fd, text)
     fdatasyncSync(fd)
     renameSync(`${path}.new`, path)
