@@ -11,29 +11,29 @@ import type { Payment } from './payment.ts'
 import { type Claim, type Granted, REPEATED } from './payment-memory.ts'
 import { purchaseOf } from './returning.ts'
 import { type Sale, saleOf } from './sale.ts'
-import { createSettlement, leftOpen, unsureText } from './settlement.ts'
+import { createSettlement, DEARER, leftOpen, unsureText } from './settlement.ts'
 import { type TakeBack, takeBackFields } from './take-back.ts'
 import { trailOf } from './trail.ts'
 
 /** The offer that the payment has to meet, and the market that it was made on; or the answer to send where there is no offer. */
 export type MakeOffer = () => Promise<{ offer: Offer; market: Market } | Response>
 
-export type CheckOut = (request: Request, payment: Payment, makeOffer: MakeOffer) => Promise<Response>
+/** The offer is made while the payment is claimed. */
+export type CheckOut<Given extends unknown[] = []> = (
+  request: Request,
+  payment: Payment,
+  makeOffer: (...given: Given) => ReturnType<MakeOffer>,
+) => Promise<Response>
 
-const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 const OWED =
   'you have paid, and serving failed: send the same PAYMENT-SIGNATURE again, it will be served without paying again'
 const NOT_NOW = 'payments cannot be taken right now; send the same one again'
 
-export function createCheckout(settings: Settings, client: PublicClient): CheckOut {
+export function createCheckout(settings: Settings, client: PublicClient): CheckOut<[Granted]> {
   const { network, payments, tell } = settings
   const outcomeOf = createSettlement(settings, client)
 
-  return async function checkOut(
-    request: Request,
-    payment: Payment,
-    makeOffer: MakeOffer,
-  ): Promise<Response> {
+  return async function checkOut(request, payment, makeOffer) {
     let claim: Claim
     try {
       claim = await payments.claim(payment, settings)
@@ -43,15 +43,13 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     }
     if (!claim.isGranted) return notGranted(payment, claim)
 
-    const made = await makeOffer()
+    const made = await makeOffer(claim)
     if (!('offer' in made)) {
       await claim.undo()
       return made
     }
-    if (!claim.paid) return settle(request, { payment, claim, ...made })
-    if (made.offer.amount <= claim.paid.amount) return serve(request, payment, claim, claim.paid)
-    await claim.undo()
-    return repeated(payment, DEARER, claim.paid.transaction)
+    const attempt = { payment, claim, ...made }
+    return claim.paid ? deliver(request, attempt, claim.paid) : settle(request, attempt)
   }
 
   function notGranted(payment: Payment, claim: Exclude<Claim, Granted>): Response {
@@ -79,7 +77,7 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     })
     switch (outcome.kind) {
       case 'settled':
-        return servePaid(request, attempt, saleOf(payment, offer.amount, outcome))
+        return servePaid(request, attempt, saleOf(payment, outcome.amount ?? offer.amount, outcome))
       case 'used':
         return repeatedOutside(attempt, outcome)
       case 'refused':
@@ -99,14 +97,26 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
   }
 
   /** That it was paid is recorded before it is served: whoever finds it recorded serves, in this process or in a later one. */
-  async function servePaid(request: Request, { payment, claim }: Attempt, sale: Sale): Promise<Response> {
+  async function servePaid(request: Request, attempt: Attempt, sale: Sale): Promise<Response> {
+    const { claim } = attempt
     try {
-      if (await claim.paidBy(sale)) return serve(request, payment, claim, sale)
+      if (await claim.paidBy(sale)) return deliver(request, attempt, sale)
     } catch (error) {
       tell({ type: 'claims_failed', error })
     }
     await claim.leave()
     return retryLater(503, NOT_NOW)
+  }
+
+  /** It may have been paid for another request, or at another price. */
+  async function deliver(
+    request: Request,
+    { payment, claim, offer }: Attempt,
+    sale: Sale,
+  ): Promise<Response> {
+    if (sale.amount >= offer.amount) return serve(request, payment, claim, sale)
+    await claim.leave()
+    return repeated(payment, DEARER, sale.transaction)
   }
 
   async function serve(request: Request, payment: Payment, claim: Granted, sale: Sale): Promise<Response> {
@@ -166,10 +176,7 @@ export function createCheckout(settings: Settings, client: PublicClient): CheckO
     { payment, claim }: Attempt,
     { transaction, message, takeBack }: Extract<Outcome, { kind: 'used' }>,
   ): Promise<Response> {
-    if (transaction) await claim.served(transaction)
-    // It may have been paid here: then it is still owed.
-    else if (claim.isDoubtful) await claim.leave()
-    else await claim.forget()
+    await claim.used(transaction)
     return repeated(payment, message, transaction, takeBack)
   }
 

@@ -121,7 +121,7 @@ export function createReferralEndpoint(config: ReferralConfig): ReferralEndpoint
   return {
     fetch,
     async ready() {
-      await settings.payments.noted('ready')
+      await settings.payments.began()
       await marketNow()
       const known = await readLeast(settings, facilitatorOf(settings).supported)
       if (settings.fixedPrice !== undefined) requireLeast(settings.fixedPrice, known)

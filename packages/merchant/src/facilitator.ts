@@ -8,7 +8,8 @@ import type { Trail } from './trail.ts'
 
 /** What became of a payment that was sent to the facilitator. */
 export type Outcome =
-  | { kind: 'settled'; transaction: string; payer: string | undefined }
+  /** `amount`: as the chain shows it; left out where it is what was asked for. */
+  | { kind: 'settled'; transaction: string; payer: string | undefined; amount?: bigint }
   /** The authorisation was used before, by this transaction if it is known. */
   | { kind: 'used'; transaction: string | undefined; message: string; takeBack?: TakeBack | undefined }
   | { kind: 'refused'; reason: string; message: string; takeBack?: TakeBack | undefined }

@@ -1,14 +1,15 @@
 import {
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import type { PaymentStore } from './payment-store.ts'
 
@@ -23,6 +24,8 @@ interface Opened {
   entries: Map<string, Line>
 }
 
+/** Emptied when it is opened; afterwards each write goes to its end. */
+const EMPTIED = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND
 const MIN_TOO_LONG = 16 * 1_024 * 1_024
 
 /**
@@ -50,10 +53,16 @@ export function fileStore(path: string): PaymentStore {
     read: async (key) => textAt(key),
     async replace(key, before, next, until) {
       if (textAt(key) !== before) return false
-      append(path, open(), [key, next ?? null, until])
-      if (open().size > open().tooLong) {
-        closeSync(open().fd)
-        opened = undefined
+      const file = open()
+      append(path, file, [key, next ?? null, until])
+      if (file.size > file.tooLong) {
+        try {
+          opened = rewrite(path)
+          closeSync(file.fd)
+        } catch {
+          // There is no room for a second file: what is recorded stays in the first.
+          file.tooLong *= 2
+        }
       }
       return true
     },
@@ -68,10 +77,17 @@ function rewrite(path: string): Opened {
     if (text === null || until * 1_000 < Date.now()) entries.delete(key)
   }
   const text = [...entries.values()].map(written).join('')
-  writeFileSync(`${path}.new`, text, { mode: 0o600 })
-  const fd = openSync(`${path}.new`, 'a')
-  fdatasyncSync(fd)
-  renameSync(`${path}.new`, path)
+  let fd: number | undefined
+  try {
+    fd = openSync(`${path}.new`, EMPTIED, 0o600)
+    writeFileSync(fd, text)
+    fdatasyncSync(fd)
+    renameSync(`${path}.new`, path)
+  } catch (error) {
+    if (fd !== undefined) closeSync(fd)
+    rmSync(`${path}.new`, { force: true })
+    throw error
+  }
   const size = Buffer.byteLength(text)
   return { fd, size, tooLong: Math.max(2 * size, MIN_TOO_LONG), entries }
 }
@@ -101,9 +117,11 @@ function append(path: string, opened: Opened, line: Line): void {
     throw new Error(`${path} is written by another process: give processes that sell together a shared store`)
   }
   try {
-    const length = writeSync(fd, written(line))
+    const text = written(line)
+    // All of it or an error: a single write takes as much as a full disk has room for.
+    writeFileSync(fd, text)
     fdatasyncSync(fd)
-    opened.size += length
+    opened.size += Buffer.byteLength(text)
   } catch (error) {
     ftruncateSync(fd, size)
     throw error

@@ -6,6 +6,7 @@ import type { Settings } from './config.ts'
 import { NAMED_SECONDS, objectionToId, purposeOf } from './extensions/payment-identifier.ts'
 import { facilitatorOf } from './facilitator.ts'
 import type { Payment } from './payment.ts'
+import type { Granted } from './payment-memory.ts'
 
 const CONFLICT =
   'this payment identifier was used for another request, or on other terms: choose a new one for another purchase, or send the payment again that you made'
@@ -23,7 +24,7 @@ interface Name {
   purpose: string
 }
 
-export function createIdentified(settings: Settings, checkOut: CheckOut): CheckOut {
+export function createIdentified(settings: Settings, checkOut: CheckOut<[Granted]>): CheckOut {
   const { extensions, network, payments, publicUrl, tell } = settings
   const { paymentIds } = extensions
   if (!paymentIds) return checkOut
@@ -47,9 +48,9 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     const early = await safely(() => answerTo(payment, name, makeOffer))
     if (early) return early
     // The name is taken while the payment is claimed: of two payments under one name, the one that is later finds the record of the other.
-    return checkOut(request, payment, async () => {
+    return checkOut(request, payment, async (claim) => {
       const made = await makeOffer()
-      return 'offer' in made ? ((await safely(() => take(payment, name))) ?? made) : made
+      return 'offer' in made ? ((await safely(() => take(payment, name, claim))) ?? made) : made
     })
   }
 
@@ -96,12 +97,12 @@ export function createIdentified(settings: Settings, checkOut: CheckOut): CheckO
     return answerAgain(first.answer)
   }
 
-  async function take(payment: Payment, name: Name): Promise<Response | undefined> {
+  async function take(payment: Payment, name: Name, claim: Granted): Promise<Response | undefined> {
     const { text, name: before, first } = await read(payment)
-    if (before?.payment === name.payment) return undefined
-    if (first) return inUse(payment, first.transaction)
+    const isTaken = text !== undefined && before?.payment === name.payment
+    if (first && !isTaken) return inUse(payment, first.transaction)
     const until = Math.floor(settings.now() / 1_000) + NAMED_SECONDS
-    return (await payments.note(keyOf(payment), text, JSON.stringify(name), until))
+    return (await claim.note(keyOf(payment), text, isTaken ? text : JSON.stringify(name), until))
       ? undefined
       : inUse(payment)
   }

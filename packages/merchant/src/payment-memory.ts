@@ -2,7 +2,7 @@
 import type { Hex } from 'viem'
 import type { Answer } from './answer-again.ts'
 import { USED } from './answers.ts'
-import type { Payment } from './payment.ts'
+import { type Payment, termsOf } from './payment.ts'
 import { memoryStore, type PaymentStore } from './payment-store.ts'
 import type { Sale } from './sale.ts'
 
@@ -20,6 +20,8 @@ import type { Sale } from './sale.ts'
 export interface PaymentMemory {
   /** All of these throw what the store throws. */
   claim(payment: Claimed, endpoint: Endpoint): Promise<Claim>
+  /** Unix seconds: what was settled before may have been served, and nobody knows. */
+  began(): Promise<number>
   /** How far a payment is. Undefined where nothing is recorded about it. */
   standing(key: string, endpoint: Endpoint): Promise<Standing | undefined>
   /** A note of the endpoint itself, until the time (unix seconds): false where there is another one than `before`. */
@@ -27,7 +29,7 @@ export interface PaymentMemory {
   noted(key: string): Promise<string | undefined>
 }
 
-type Claimed = Pick<Payment, 'key' | 'fingerprint' | 'validBefore'>
+type Claimed = Pick<Payment, 'key' | 'fingerprint' | 'validBefore' | 'attributionToken'>
 
 /** The endpoint that asks. What is owed is served by any endpoint of the shop that sells the same product. */
 interface Endpoint {
@@ -57,12 +59,18 @@ export type Claim =
       isDoubtful: boolean
       /** Unix seconds: a payment that was settled since then cannot have been served. Infinity where nothing proves it. */
       unservedSince: number
+      /** Unix seconds: if it was settled since then, it was settled for this claim, or an earlier one of the same payment. */
+      since: number
       /** It was settled: recorded before it is served. Throws, or false, where it is not recorded: then it must not be served now. */
       paidBy(sale: Sale): Promise<boolean>
+      /** As that of the memory, and forgotten with the record of the payment, where that is not kept. */
+      note: PaymentMemory['note']
       /** Exactly one of these ends the claim. It was served. */
       served(transaction: string, answer?: Answer): Promise<void>
       /** It may have been settled, or was settled and not served: the buyer may send it again. */
       leave(): Promise<void>
+      /** It was used before, by this transaction if it is known. Where it is not, it may have been paid here: then it is still owed. */
+      used(transaction: string | undefined): Promise<void>
       /** It was refused. */
       forget(): Promise<void>
       /** Nothing happened to it: the state before the claim holds again. */
@@ -89,7 +97,6 @@ interface PaymentRecord {
   /** Of the whole payment, and what it was for: payer and nonce of a settled payment can be read on the chain. */
   fingerprint: Hex
   product: string
-  /** Unix seconds: if it was settled since then, nobody has served it. */
   since: number
   sale?: (Omit<Sale, 'amount'> & { amount: string }) | undefined
   transaction?: string
@@ -104,6 +111,10 @@ const GRACE_SECONDS = 86_400
 const PAID_SECONDS = 30 * 86_400
 /** How far the clocks of two machines may be apart, and how far the newest block may lag. */
 const CLOCK_SKEW_SECONDS = 60
+/** Under it a store keeps when it began: one that is new, or was lost, knows nothing of the time before. */
+const BEGAN = 'referrer:began'
+/** The year 2100. */
+const FOR_GOOD = 4_102_444_800
 
 /**
  * Makes the memory that all endpoints of a process share. One payment that is sent to two endpoints at once is settled once, and the facilitator
@@ -130,14 +141,27 @@ const CLOCK_SKEW_SECONDS = 60
 export function createPaymentMemory({
   store: given,
   leaseSeconds = LEASE_SECONDS,
+  now = Date.now,
 }: {
   store?: PaymentStore
   /** How long a claim outlives its process. Longer than `serve` blocks the event loop. */
   leaseSeconds?: number
+  /** Milliseconds since 1970. */
+  now?: () => number
 } = {}): PaymentMemory {
   const store = given ?? memoryStore()
+  const made = Math.floor(now() / 1_000)
   /** What this process is at work on, whatever the clocks say. */
   const held = new Set<string>()
+
+  async function began(): Promise<number> {
+    if (!given) return made
+    const told = await store.read(BEGAN)
+    if (told !== undefined) return Number(told)
+    const seconds = Math.floor(now() / 1_000)
+    const isFirst = await store.replace(BEGAN, undefined, String(seconds), FOR_GOOD)
+    return isFirst ? seconds : Number(await store.read(BEGAN))
+  }
 
   async function read(key: string, seconds: number) {
     const text = await store.read(key)
@@ -158,31 +182,35 @@ export function createPaymentMemory({
     }
   }
 
-  async function take({ key, fingerprint, validBefore }: Claimed, endpoint: Endpoint): Promise<Claim> {
+  async function take(payment: Claimed, endpoint: Endpoint): Promise<Claim> {
+    const { key, fingerprint, validBefore, attributionToken } = payment
     const seconds = () => Math.floor(endpoint.now() / 1_000)
-    const began = seconds()
-    const { text, record: before } = await read(key, began)
+    const asked = seconds()
+    const { text, record: before } = await read(key, asked)
     const isSame = before?.fingerprint === fingerprint
     if (before?.state === 'served') {
       const { transaction = '', answer } = before
       return { isGranted: false, why: 'served', transaction, answer: isSame ? answer : undefined }
     }
-    if (before && before.busyUntil > began) {
-      return { isGranted: false, why: 'busy', retrySeconds: before.busyUntil - began }
+    if (before && before.busyUntil > asked) {
+      return { isGranted: false, why: 'busy', retrySeconds: before.busyUntil - asked }
     }
-    const product = `${endpoint.merchantId}:${endpoint.productId ?? ''}`
+    const product = `${endpoint.merchantId}:${endpoint.productId ?? termsOf(attributionToken)?.productId}`
     if (before && !(isSame && before.product === product)) return { isGranted: false, why: 'altered' }
 
     // Whoever alters a payment may write any end into it.
-    const ends = Math.max(validBefore ?? began, began) + GRACE_SECONDS
-    const keptUntil = Math.min(ends, began + PAID_SECONDS)
-    // What a lasting store has no record of was not served as long as it keeps records; a new memory knows nothing of the time before.
-    const unservedSince = before?.since ?? (given ? began - GRACE_SECONDS + CLOCK_SKEW_SECONDS : Infinity)
-    const since = Math.min(unservedSince, began - CLOCK_SKEW_SECONDS)
+    const ends = Math.max(validBefore ?? asked, asked) + GRACE_SECONDS
+    const keptUntil = Math.min(ends, asked + PAID_SECONDS)
+    // What a lasting store has no record of was not served since it began, and as long as it keeps records; a memory may have forgotten it.
+    const beginning = before ? 0 : await began()
+    const kept = given ? Math.max(beginning, asked - GRACE_SECONDS) + CLOCK_SKEW_SECONDS : Infinity
+    const unservedSince = before?.since ?? kept
+    const since = before?.since ?? Math.max(beginning, Math.min(kept, asked - CLOCK_SKEW_SECONDS))
     const known = before ?? { state: 'claimed', fingerprint, product, keptUntil, since }
     let record: PaymentRecord = { ...known, by: crypto.randomUUID(), busyUntil: 0 }
     let current = text
     let last: Promise<unknown> = Promise.resolve()
+    const notes = new Map<string, string>()
 
     /** One after another: a renewal never overtakes the end of the claim. */
     function put(change: Partial<PaymentRecord> | 'nothing', next?: string): Promise<boolean> {
@@ -192,16 +220,20 @@ export function createPaymentMemory({
           next = JSON.stringify(record)
         }
         let isDone = await store.replace(key, current, next, record.keptUntil)
-        // A write that failed may have taken effect: then the text is another one, and still of this claim.
-        const there = isDone ? undefined : await store.read(key)
-        if (there?.includes(record.by)) isDone = await store.replace(key, there, next, record.keptUntil)
+        if (!isDone) {
+          // A write that failed may have taken effect: then the text is another one, and still of this claim. A full memory may have lost it.
+          const there = await store.read(key)
+          const isFree = there === undefined || there.includes(record.by)
+          if (isFree) isDone = await store.replace(key, there, next, record.keptUntil)
+        }
         if (isDone) current = next
         return isDone
       })
       last = putting.catch(() => {})
       return putting
     }
-    const busy = () => ({ busyUntil: seconds() + leaseSeconds })
+    // Rounded up: no claim ends before its time.
+    const busy = () => ({ busyUntil: Math.ceil(endpoint.now() / 1_000) + leaseSeconds })
 
     if (!(await put(busy()))) return { isGranted: false, why: 'busy', retrySeconds: 1 }
     const renewing = setInterval(() => put(busy()).catch(() => {}), leaseSeconds * 250) as unknown as {
@@ -211,7 +243,11 @@ export function createPaymentMemory({
 
     async function end(...ending: Parameters<typeof put>): Promise<void> {
       clearInterval(renewing as never)
+      const [change, next] = ending
       try {
+        if (change === 'nothing' && next === undefined) {
+          for (const note of notes) await store.replace(...note, undefined, record.keptUntil)
+        }
         await put(...ending)
       } catch (error) {
         endpoint.tell({ type: 'claims_failed', error })
@@ -220,11 +256,24 @@ export function createPaymentMemory({
       }
     }
 
+    const served: Granted['served'] = (transaction, answer) =>
+      end({
+        state: 'served',
+        sale: undefined,
+        busyUntil: 0,
+        keptUntil: seconds() + GRACE_SECONDS,
+        transaction,
+        ...(answer && { answer }),
+      })
+    const leave = () => end({ busyUntil: 0 })
+    const forget = () => end('nothing')
+
     return {
       isGranted: true,
       paid: before?.sale && { ...before.sale, amount: BigInt(before.sale.amount) },
       isDoubtful: before?.state === 'claimed',
       unservedSince,
+      since,
       paidBy: (sale) =>
         put({
           state: 'paid',
@@ -232,17 +281,16 @@ export function createPaymentMemory({
           keptUntil: seconds() + PAID_SECONDS,
           ...busy(),
         }),
-      served: (transaction, answer) =>
-        end({
-          state: 'served',
-          sale: undefined,
-          busyUntil: 0,
-          keptUntil: seconds() + GRACE_SECONDS,
-          transaction,
-          ...(answer && { answer }),
-        }),
-      leave: () => end({ busyUntil: 0 }),
-      forget: () => end('nothing'),
+      async note(name, was, text, untilSeconds) {
+        const isDone = was === text || (await store.replace(name, was, text, untilSeconds))
+        if (isDone) notes.set(name, text)
+        return isDone
+      },
+      served,
+      leave,
+      used: (transaction) =>
+        transaction ? served(transaction) : before?.state === 'claimed' ? leave() : forget(),
+      forget,
       undo: () => end('nothing', before ? text : undefined),
     }
   }
@@ -257,6 +305,7 @@ export function createPaymentMemory({
 
   return {
     claim,
+    began,
     standing,
     note: (key, before, text, untilSeconds) => store.replace(key, before, text, untilSeconds),
     noted: (key) => store.read(key),

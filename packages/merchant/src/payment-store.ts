@@ -37,11 +37,30 @@ export interface PaymentStore {
 
 const MAX_ENTRIES = 50_000
 const MAX_CHARS = 64 * 1_024 * 1_024
-/** The share of both that stays when the memory is full. */
+/** The share of both that stays when a pool is full. */
 const KEPT_SHARE = 0.9
+const SERVED = /^\{"state":"served"/
+const BOUGHT = /^\{"state":"(?:paid|served)"/
 
 /** The records of one process, which end with it. */
 export function memoryStore(): PaymentStore {
+  // What anybody can write without paying has a bound of its own, so it pushes out nothing that was paid for.
+  const [bought, unpaid] = [createPool(), createPool()]
+  const textAt = (key: string) => bought.get(key) ?? unpaid.get(key)
+
+  return {
+    read: async (key) => textAt(key),
+    async replace(key, before, next) {
+      if (textAt(key) !== before) return false
+      bought.drop(key)
+      unpaid.drop(key)
+      if (next !== undefined) (BOUGHT.test(next) ? bought : unpaid).put(key, next)
+      return true
+    },
+  }
+}
+
+function createPool() {
   const entries = new Map<string, string>()
   let chars = 0
 
@@ -50,26 +69,23 @@ export function memoryStore(): PaymentStore {
     entries.delete(key)
   }
 
-  /** What is served goes first, because the facilitator refuses its copies too; what is owed goes last. */
+  /** What is served goes first, because the facilitator refuses its copies too; then what is oldest. */
   function makeRoom(): void {
-    for (const state of ['"served"', '"claimed"', '"paid"']) {
+    for (const goes of [SERVED, /^/]) {
       for (const [key, text] of entries) {
         if (entries.size <= MAX_ENTRIES * KEPT_SHARE && chars <= MAX_CHARS * KEPT_SHARE) return
-        if (text.startsWith(`{"state":${state}`)) drop(key)
+        if (goes.test(text)) drop(key)
       }
     }
   }
 
   return {
-    read: async (key) => entries.get(key),
-    async replace(key, before, next) {
-      if (entries.get(key) !== before) return false
-      drop(key)
-      if (next === undefined) return true
-      entries.set(key, next)
-      chars += next.length
+    get: (key: string) => entries.get(key),
+    drop,
+    put(key: string, text: string): void {
+      entries.set(key, text)
+      chars += text.length
       if (entries.size > MAX_ENTRIES || chars > MAX_CHARS) makeRoom()
-      return true
     },
   }
 }

@@ -18,7 +18,6 @@ import type { Market } from './market.ts'
 export interface Wanted {
   payer: Address
   nonce: Hex
-  amount: bigint
   merchantId: bigint
   productId: Hex | undefined
   buyerAgentId: string | undefined
@@ -27,8 +26,8 @@ export interface Wanted {
 }
 
 export type Shown =
-  /** It paid what was wanted. */
-  | { is: 'ours'; transaction: Hex; blockHash: Hex; payer: Address }
+  /** It paid for what was wanted, so much. */
+  | { is: 'ours'; transaction: Hex; blockHash: Hex; payer: Address; amount: bigint }
   /** It paid something else. */
   | { is: 'another'; transaction: Hex }
   /** The chain does not show it, or not yet. `isMined`: the named transaction is there, and does something else. */
@@ -55,14 +54,18 @@ export async function readPurchase(
   if (!deposit) return { is: 'absent', isMined: receipt !== undefined }
   const { transactionHash: transaction, blockHash, args } = deposit
   return isWanted(args, wanted)
-    ? { is: 'ours', transaction, blockHash, payer: args.payer }
+    ? { is: 'ours', transaction, blockHash, payer: args.payer, amount: args.price }
     : { is: 'another', transaction }
 }
 
-/** Seconds since the block, by the clock of the chain: it may differ from ours. */
-export async function ageOf(client: PublicClient, { blockHash }: { blockHash: Hex }): Promise<number> {
+/** When the block was made, in seconds of our clock, and rather too early: that of the chain may be ahead, or its newest block old. */
+export async function timeOf(
+  client: PublicClient,
+  { blockHash }: { blockHash: Hex },
+  now: number,
+): Promise<number> {
   const [made, newest] = await Promise.all([client.getBlock({ blockHash }), client.getBlock()])
-  return Number(newest.timestamp - made.timestamp)
+  return Math.min(Number(made.timestamp), now - Number(newest.timestamp - made.timestamp))
 }
 
 async function receiptOf(client: PublicClient, named: string) {
@@ -96,11 +99,10 @@ function depositIn(logs: Log[], { escrow }: Market, { payer, nonce }: Wanted) {
 
 type Deposit = NonNullable<ReturnType<typeof depositIn>>['args']
 
-function isWanted(deposit: Deposit, { amount, merchantId, productId, buyerAgentId, link }: Wanted): boolean {
+function isWanted(deposit: Deposit, { merchantId, productId, buyerAgentId, link }: Wanted): boolean {
   const buyer = buyerAgentId ? BigInt(buyerAgentId) : Attribution.AGENTLESS_BUYER_ID
   return (
     deposit.merchantId === merchantId &&
-    deposit.price === amount &&
     deposit.reviewId === BigInt(link.reviewId) &&
     deposit.reviewerAgentId === BigInt(link.reviewerAgentId) &&
     deposit.buyerAgentId === buyer &&

@@ -8,20 +8,23 @@ import type { Market } from './market.ts'
 import { watchOwn } from './own-facilitator.ts'
 import { type Payment, termsOf } from './payment.ts'
 import type { Granted } from './payment-memory.ts'
-import { ageOf, readPurchase, type Shown } from './purchase.ts'
+import { readPurchase, type Shown, timeOf } from './purchase.ts'
 import { takeBackFields } from './take-back.ts'
 import type { Trail } from './trail.ts'
 import { within } from './within.ts'
 
 export interface Attempt {
   payment: Payment
-  claim: Pick<Granted, 'isDoubtful' | 'unservedSince'>
+  claim: Pick<Granted, 'isDoubtful' | 'unservedSince' | 'since'>
   requirements: X402.PaymentRequirements.PaymentRequirements
   market: Market
   trail?: Trail
 }
 
 type Open = Pick<Extract<Outcome, { kind: 'unsure' }>, 'until' | 'takeBack'>
+
+/** What the buyer is told who has paid less than this costs: by another request, or before the price rose. It stays owed. */
+export const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
 
 /** How far the clocks of the chain and of this machine may be apart. */
 const CLOCK_SKEW_SECONDS = 60
@@ -62,14 +65,12 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     const { payment, claim, requirements } = attempt
     const objection = objectionTo(payment, settings)
     if (objection) return { kind: 'refused', reason: 'invalid_payment', message: objection }
-    // What was settled while this is asked is settled for it.
-    const since = Math.min(claim.unservedSince, Math.floor(now() / 1_000) - CLOCK_SKEW_SECONDS)
     const [outcome, isBelieved] = await Promise.all([
       facilitator.settle(payment, requirements, attempt.trail),
       isOwn(),
     ])
     if (outcome.kind === 'settled') {
-      return isBelieved ? outcome : confirmed(attempt, outcome.transaction, since)
+      return isBelieved ? outcome : confirmed(attempt, outcome.transaction)
     }
     if (outcome.kind === 'used') {
       const { transaction } = outcome
@@ -83,7 +84,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
       // Anybody can read payer and nonce on the chain, so a refused payment proves nothing with them, unless the same payment came before.
       if (outcome.kind === 'refused' && !claim.isDoubtful)
         return { kind: 'used', transaction: undefined, message: USED }
-      return ours(attempt, record.transaction, since)
+      return ours(attempt, record.transaction, claim.since)
     }
     const { until, takeBack } = record ?? {}
     if (record?.status === 'pending') return { ...outcome, kind: 'unsure', until, takeBack }
@@ -95,23 +96,27 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     if (outcome.kind === 'refused' && claim.isDoubtful && !record) {
       return { kind: 'unsure', message: outcome.message }
     }
+    // Nor does one at another price rule out that the first request is still on its way to the facilitator.
+    const { value, validBefore = 0 } = payment
+    const isRepriced = claim.isDoubtful && value !== BigInt(requirements.amount)
+    if (isRepriced && record?.status === 'unknown' && validBefore + CLOCK_SKEW_SECONDS > now() / 1_000) {
+      return { kind: 'unsure', message: outcome.message, until: validBefore }
+    }
     return outcome
   }
 
   /** Undefined where the payment names no purchase that the chain could show. */
-  function wantedOf({ payment, requirements }: Attempt) {
-    const { payer, nonce, value: amount, buyerAgentId } = payment
-    const link = termsOf(payment.attributionToken)
-    if (!payer || !nonce || !link || amount !== BigInt(requirements.amount)) return undefined
-    return { payer, nonce, amount, merchantId, productId, buyerAgentId, link }
+  function wantedOf({ payer, nonce, buyerAgentId, attributionToken }: Payment) {
+    const link = termsOf(attributionToken)
+    return payer && nonce && link ? { payer, nonce, merchantId, productId, buyerAgentId, link } : undefined
   }
 
   /** What was settled before this time (unix seconds) may have been served, so it is another purchase. */
   async function look(attempt: Attempt, transaction: string, since: number): Promise<Shown> {
-    const wanted = wantedOf(attempt)
+    const wanted = wantedOf(attempt.payment)
     if (!wanted) return { is: 'absent', isMined: true }
     const shown = await readPurchase(client, attempt.market, transaction, wanted)
-    if (shown.is !== 'ours' || (await ageOf(client, shown)) <= now() / 1_000 - since) return shown
+    if (shown.is !== 'ours' || (await timeOf(client, shown, now() / 1_000)) >= since) return shown
     return { is: 'another', transaction: shown.transaction }
   }
 
@@ -125,9 +130,7 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
     try {
       const shown = await look(attempt, transaction, since)
       if (shown.is === 'absent' && !shown.isMined) throw new Error('it is not there yet')
-      if (shown.is === 'ours') {
-        return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
-      }
+      if (shown.is === 'ours') return { kind: 'settled', ...shown }
       return used ?? { kind: 'used', transaction, message: USED }
     } catch {
       return { kind: 'unsure', message: `${transaction} could not be read from the chain` }
@@ -135,12 +138,13 @@ export function createSettlement(settings: MarketSettings, client: PublicClient)
   }
 
   /** The facilitator says that the payment is settled: looks until the chain shows it, or the time is over. */
-  async function confirmed(attempt: Attempt, transaction: string, since: number): Promise<Outcome> {
+  async function confirmed(attempt: Attempt, transaction: string): Promise<Outcome> {
+    const { since } = attempt.claim
     const end = performance.now() + lookMs
     for (let times = 0; ; times++) {
       const left = end - performance.now()
       const shown = await within(Math.max(left, 1), look(attempt, transaction, since)).catch(() => undefined)
-      if (shown?.is === 'ours') return { kind: 'settled', transaction: shown.transaction, payer: shown.payer }
+      if (shown?.is === 'ours') return { kind: 'settled', ...shown }
       if (shown?.is === 'another') {
         return { kind: 'used', transaction: shown.transaction, message: USED }
       }

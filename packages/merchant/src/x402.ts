@@ -18,7 +18,7 @@ import { extraOf, MAX_TIMEOUT_SECONDS, readBuyer } from './offer.ts'
 import { completed, type GetHeader, type Payment, paymentOf, readPayment } from './payment.ts'
 import { type Claim, REPEATED } from './payment-memory.ts'
 import { saleOf } from './sale.ts'
-import { createSettlement, objectionTo, unsureText } from './settlement.ts'
+import { createSettlement, DEARER, objectionTo, unsureText } from './settlement.ts'
 
 type RequestContext = { adapter: { getHeader(name: string): string | undefined } }
 type Requirements = X402.PaymentRequirements.PaymentRequirements
@@ -137,14 +137,18 @@ export function officialReferral(config: MarketConfig): OfficialReferral {
     const outcome = await settlement(attempt)
     switch (outcome.kind) {
       case 'settled': {
-        const sale = saleOf(payment, BigInt(requirements.amount), outcome)
+        const price = BigInt(requirements.amount)
+        const sale = saleOf(payment, outcome.amount ?? price, outcome)
+        if (sale.amount < price) {
+          await claim.leave()
+          return failed('invalid_payment', DEARER, sale.transaction)
+        }
         await claim.served(sale.transaction)
         tell({ type: 'sold', sale })
         return { success: true, transaction: sale.transaction, network, payer: sale.payer }
       }
       case 'used':
-        if (outcome.transaction) await claim.served(outcome.transaction)
-        else await claim.forget()
+        await claim.used(outcome.transaction)
         tell({ type: 'repeated', payment: payment.key })
         return failed('invalid_payment', outcome.message, outcome.transaction)
       case 'refused':

@@ -1,5 +1,14 @@
 // A process that dies between any two steps of a sale. `crash.long.test.ts` kills real ones at the same points.
-import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -299,5 +308,66 @@ describe('the file', () => {
     expect(await other.replace('a', 'A', 'C', soon)).toBe(true)
     writeFileSync(path, '')
     await expect(other.replace('a', 'C', 'D', soon)).rejects.toThrow(/another process/)
+  })
+
+  it('records the whole of a line or nothing: a disk that has room for half of one is an error, and spoils nothing', async () => {
+    const path = newFile()
+    const module = JSON.stringify(new URL('../src/file-store.ts', import.meta.url))
+    const program = `
+      const { fileStore } = await import(${module})
+      const store = fileStore(${JSON.stringify(path)})
+      const kept = {}
+      const write = async (key, text) => {
+        try {
+          if (await store.replace(key, undefined, text, 4e9)) kept[key] = text.length
+          return true
+        } catch ({ code }) {
+          if ((await store.read(key)) !== undefined) throw new Error('read what was not written')
+          console.error(code)
+          return false
+        }
+      }
+      let number = 0
+      while (await write('long' + number, 'x'.repeat(900))) number += 1
+      await write('short', 'y')
+      await write('again', 'z'.repeat(900))
+      console.log(JSON.stringify(kept))`
+    // As a full disk does, the limit takes a part of the line that crosses it.
+    const child = [
+      '-c',
+      'ulimit -f 8; exec "$@"',
+      'bash',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      program,
+    ]
+    const { stdout, stderr } = spawnSync('bash', child, { encoding: 'utf8' })
+    expect(stderr.match(/EFBIG/g)).toHaveLength(2)
+    const kept = Object.entries(JSON.parse(stdout) as Record<string, number>)
+    expect(kept.map(([key]) => key)).toEqual([...Array.from({ length: 8 }, (_, at) => `long${at}`), 'short'])
+    const lines = readFileSync(path, 'utf8').trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line)[0])).toEqual(kept.map(([key]) => key))
+    const next = fileStore(path)
+    for (const [key, length] of kept) expect((await next.read(key))?.length).toBe(length)
+  })
+
+  it('goes on where there is no room for a second one, which leaves out what is over', async () => {
+    const path = newFile()
+    const soon = Math.floor(Date.now() / 1_000) + 3_600
+    const store = fileStore(path)
+    const text = 'x'.repeat(1_048_576)
+    await store.replace('kept', undefined, 'A', soon)
+    symlinkSync('/dev/full', `${path}.new`)
+    let before: string | undefined
+    for (let number = 0; number < 40; number++) {
+      const next = `${number}${text}`
+      expect(await store.replace('changed', before, next, soon)).toBe(true)
+      before = next
+      if (number === 20) expect(existsSync(`${path}.new`)).toBe(false)
+    }
+    expect(statSync(path).size).toBeLessThan(16 * 1_048_576)
+    const reopened = fileStore(path)
+    expect([await reopened.read('kept'), await reopened.read('changed')]).toEqual(['A', before])
   })
 })

@@ -808,6 +808,20 @@ describe('payment-identifier', () => {
     expect([shop.served, await m.balanceOf(buyer.address)]).toEqual([1, PRICE])
   })
 
+  it('leaves nothing behind where the payment is refused, or nothing happened to it', async () => {
+    const { records, shop } = sharing()
+    const endpoint = await shop()
+    const poor = await m.newBuyer(0n)
+    const forger = { ...privateKeyToAccount(generatePrivateKey()), address: poor.address }
+    for (const [buyer, status] of [
+      [poor, 503],
+      [forger, 402],
+    ] as const) {
+      expect((await namingClient(buyer, generatePaymentId()).pay(endpoint.url)).status).toBe(status)
+      expect([...records.keys()]).toEqual(['referrer:began'])
+    }
+  })
+
   it('tells a buyer who signs anew for the same thing to wait or to send the first payment again, never to pay again', async () => {
     const { state, fetch } = losing()
     const serving = { isBroken: false, wait: undefined as Promise<void> | undefined, begun: () => {} }
@@ -918,7 +932,7 @@ describe('payment-identifier', () => {
     const { state, records, shop } = sharing()
     const [one, other] = await Promise.all([shop(), shop()])
     const client = namingClient(await m.newBuyer(), generatePaymentId())
-    for (let failing = 0; failing < 2; failing++) {
+    for (let failing = 0; failing < 3; failing++) {
       let asked = 0
       state.before = async () => {
         if (asked++ === failing) throw new Error('no database')

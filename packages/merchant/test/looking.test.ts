@@ -64,7 +64,7 @@ describe('before it serves, a shop', () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(settledBy(transaction))
-    const shop = looking()
+    const shop = looking({ checkTimeoutMs: 20_000 })
     await shop.ready()
     shop.asked.length = 0
     const response = await shop.fetch(retry(payment))
@@ -76,7 +76,7 @@ describe('before it serves, a shop', () => {
     const payment = await pay(world)
     const transaction = await payment.settleOnChain()
     world.facilitator.says(settledBy(TRANSACTION))
-    const shop = looking()
+    const shop = looking({ checkTimeoutMs: 20_000 })
     const response = await shop.fetch(retry(payment))
     expect([response.status, await bodyOf(response)]).toEqual([200, { served: 1, transaction }])
   })
@@ -169,6 +169,7 @@ describe('before it serves, a shop', () => {
 
   it('serves nobody whose payment bought something else', async () => {
     const { merchantId } = world.product
+    const memories = Array.from({ length: 6 }, () => createPaymentMemory())
     const paid = await pay(world)
     world.facilitator.says(settledBy(await paid.settleOnChain()))
     for (const [changes, link, more] of [
@@ -179,7 +180,9 @@ describe('before it serves, a shop', () => {
       [{}, { cashbackOfCommissionBps: 0 }],
       [{}, {}, { buyerAgentId: '7' }],
     ] as [Partial<ReferralConfig>, Partial<AttributionToken.Terms>, object?][]) {
-      const shop = looking({ ...changes, payments: createPaymentMemory() })
+      const payments = memories.shift()
+      if (!payments) throw new Error('too few memories')
+      const shop = looking({ ...changes, payments })
       const extensions = {
         ...paid.payload.extensions,
         attributionToken: await tokenFor(world, link),

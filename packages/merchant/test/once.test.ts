@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type AttributionToken, Base64, X402 } from '@referrer/protocol'
 import { type Hex, stringToBytes } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -8,6 +11,7 @@ import {
   type ReferralConfig,
   type Sale,
 } from '../src/index.ts'
+import { fileStore } from '../src/node.ts'
 import {
   alreadyUsed,
   bodyOf,
@@ -48,14 +52,21 @@ function counting(changes: Partial<ReferralConfig> = {}) {
   return { ...shop, sales }
 }
 
+const DEARER = 'you have paid for something that costs less: send the request again that you paid for'
+
 /** Another process: it has a memory of its own. */
 const elsewhere = (store?: PaymentStore, changes: Partial<ReferralConfig> = {}) =>
   createReferralEndpoint({ ...configOf(world), ...remembering(store), ...changes })
 
 const remembering = (store?: PaymentStore) => ({ payments: createPaymentMemory(store && { store }) })
 
-function sharedStore() {
+const BEGAN = 'referrer:began'
+
+/** One that has kept records for forty days, or is new. */
+function sharedStore({ isNew = false } = {}) {
   const held = new Map<string, { text: string; until: number }>()
+  const began = Math.floor(Date.now() / 1_000) - 40 * 86_400
+  if (!isNew) held.set(BEGAN, { text: String(began), until: Infinity })
   const store: PaymentStore = {
     read: async (key) => held.get(key)?.text,
     async replace(key, before, next, until) {
@@ -162,7 +173,10 @@ describe('a payment is served once', () => {
       ),
     )
     const { from, nonce } = payment.payload.payload.authorization
-    expect([...store.held.keys()]).toEqual([`eip155:${world.local.chain.id}:${from}:${nonce}`.toLowerCase()])
+    expect([...store.held.keys()]).toEqual([
+      BEGAN,
+      `eip155:${world.local.chain.id}:${from}:${nonce}`.toLowerCase(),
+    ])
     expect(await bodyOf(await there.fetch(retry(payment)))).toEqual(
       told('authorization already used', 'invalid_payment', { transaction: TRANSACTION }),
     )
@@ -265,13 +279,7 @@ describe('a payment that was not served', () => {
     expect((await shop.fetch(retry(payment, { signal: gone.signal }))).status).toBe(503)
     const dearer = await shop.fetch(new Request(`${ENDPOINT}?dear`, { headers }))
     expect(dearer.status).toBe(409)
-    expect(await bodyOf(dearer)).toEqual(
-      told(
-        'you have paid for something that costs less: send the request again that you paid for',
-        'invalid_payment',
-        { transaction: TRANSACTION },
-      ),
-    )
+    expect(await bodyOf(dearer)).toEqual(told(DEARER, 'invalid_payment', { transaction: TRANSACTION }))
     expect(shop.sales).toHaveLength(0)
     expect((await shop.fetch(retry(payment))).status).toBe(200)
     expect(shop.sales).toHaveLength(1)
@@ -366,9 +374,10 @@ describe('a payment whose settlement nobody heard of', () => {
     const { merchantId } = world.product
     const [mine, others, cheap] = [await pay(world), await pay(world), await pay(world, { value: 2_000n })]
     const transaction = await mine.settleOnChain()
+    const cheaply = await cheap.settleOnChain()
     for (const [{ payload }, settled, changes, link] of [
       [await pay(world), await others.settleOnChain(), {}],
-      [cheap, await cheap.settleOnChain(), {}],
+      [cheap, cheaply, {}],
       [mine, transaction, { merchantId: merchantId + 1n, product: {} }],
       [mine, transaction, { product: { id: `0x${'cc'.repeat(32)}` } }],
       [mine, transaction, {}, { reviewId: Number(world.reviewId) + 1 }],
@@ -385,11 +394,18 @@ describe('a payment whose settlement nobody heard of', () => {
         world.facilitator.says(settle, standing(settled))
         const response = await elsewhere(sharedStore(), changes).fetch(retry(payment))
         expect(response.status).toBe(409)
-        expect(await bodyOf(response)).toEqual(
-          told('authorization already used', 'invalid_payment', { transaction: settled }),
-        )
+        const why = settled === cheaply ? DEARER : 'authorization already used'
+        expect(await bodyOf(response)).toEqual(told(why, 'invalid_payment', { transaction: settled }))
       }
     }
+  })
+
+  it('is served by an endpoint that names the product which the link led to', async () => {
+    const payment = await pay(world)
+    world.facilitator.says('cut')
+    expect((await counting({ product: {} }).fetch(retry(payment))).status).toBe(504)
+    world.facilitator.says(alreadyUsed(await payment.settleOnChain()))
+    expect((await counting().fetch(retry(payment))).status).toBe(200)
   })
 
   it('is not served to whoever comes with an old one while the facilitator is out', async () => {
@@ -461,15 +477,14 @@ describe('a payment whose settlement nobody heard of', () => {
       ['1', 1],
       [String(2 ** 40), 30],
     ] as const) {
-      store.held.clear()
+      const before = new Set(store.held.keys())
       world.facilitator.says('cut')
       const { payload } = await pay(world)
       const authorization = { ...payload.payload.authorization, validBefore }
       const altered = { ...payload, payload: { ...payload.payload, authorization } }
       await shop.fetch(retry({ header: X402.PaymentPayload.serialize(altered) }))
-      expect([...store.held.values()].map(({ until }) => until)).toEqual([
-        Math.floor(now / 1_000) + days * 86_400,
-      ])
+      const written = [...store.held].filter(([key]) => !before.has(key))
+      expect(written.map(([, { until }]) => until)).toEqual([Math.floor(now / 1_000) + days * 86_400])
     }
   })
 
@@ -480,5 +495,78 @@ describe('a payment whose settlement nobody heard of', () => {
     const transaction = await payment.settleOnChain()
     world.facilitator.says(alreadyUsed(transaction))
     expect((await elsewhere().fetch(retry(payment))).status).toBe(409)
+  })
+
+  describe.each([
+    [
+      'a table',
+      () => {
+        const state = { table: sharedStore({ isNew: true }) }
+        const lose = () => {
+          state.table = sharedStore({ isNew: true })
+        }
+        return { open: () => state.table, lose }
+      },
+    ],
+    [
+      'a file',
+      () => {
+        const path = join(mkdtempSync(join(tmpdir(), 'payments-')), 'payments.log')
+        return { open: () => fileStore(path), lose: () => rmSync(path) }
+      },
+    ],
+    ['no store', () => ({ open: () => undefined, lose: () => {} })],
+  ])('in %s', (_, make) => {
+    it('is not served again once its record is lost, nor asked to be paid again', async () => {
+      for (const [settle, hasTransaction] of [
+        [alreadyUsed, true],
+        [() => 'cut' as const, true],
+        [() => refusal({ errorMessage: 'authorization.value is not the amount' }), false],
+      ] as const) {
+        const { open, lose } = make()
+        const payment = await pay(world)
+        let transaction = ''
+        world.facilitator.says(async (asked) => {
+          transaction = await payment.settleOnChain()
+          return settledBy(transaction)(asked)
+        })
+        expect((await counting(remembering(open())).fetch(retry(payment))).status).toBe(200)
+        lose()
+        world.facilitator.says(settle(transaction), standing(transaction))
+        // The next process starts two minutes later; the chain has made no block since.
+        const now = () => Date.now() + 120_000
+        const store = open()
+        const payments = createPaymentMemory({ now, ...(store && { store }) })
+        const restarted = counting({ payments, now })
+        for (let time = 0; time < 3; time++) {
+          const response = await restarted.fetch(retry(payment))
+          expect([response.status, response.headers.has('PAYMENT-REQUIRED')]).toEqual([409, false])
+          if (hasTransaction) expect(await bodyOf(response)).toMatchObject({ transaction })
+        }
+        expect(restarted.sales).toEqual([])
+      }
+    })
+
+    it('is served where it was taken since the records began', async () => {
+      const { open } = make()
+      const payment = await pay(world)
+      const shop = counting(remembering(open()))
+      world.facilitator.says('cut')
+      expect((await shop.fetch(retry(payment))).status).toBe(504)
+      world.facilitator.says(alreadyUsed(await payment.settleOnChain()))
+      expect((await shop.fetch(retry(payment))).status).toBe(200)
+    })
+  })
+
+  it('is served without a record where the store has kept them since before', async () => {
+    for (const [isNew, status] of [
+      [false, 200],
+      [true, 409],
+    ] as const) {
+      const payment = await pay(world)
+      world.facilitator.says(alreadyUsed(await payment.settleOnChain()))
+      const response = await elsewhere(sharedStore({ isNew })).fetch(retry(payment))
+      expect([isNew, response.status]).toEqual([isNew, status])
+    }
   })
 })
