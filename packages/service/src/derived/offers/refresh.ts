@@ -50,7 +50,7 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
     const limit = failed < HOSTS_AT_ONCE ? MOST_WAITING - inHand.size : 0
     for (const host of await dueHosts(context.sql, { ...moment(context), not: [...inHand], limit })) {
       inHand.add(host)
-      start(turn(() => ask(host), { site: siteOf(host) }))
+      start(turn(() => ask(host), { site: siteOf(new URL(`http://${host}`)) }))
     }
   }, signal)
 }
