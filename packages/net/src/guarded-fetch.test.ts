@@ -100,6 +100,26 @@ describe('hosts', () => {
     await expect(guardedFetch(toShop, shop(port))).resolves.toMatchObject({ status: 200 })
   })
 
+  it('resolves the names of others while the name servers of a few sites are silent', async () => {
+    const asked: string[] = []
+    const lookup = async (host: string) => {
+      if (host === 'shop.test') return [{ address: '127.0.0.1', family: 4 }]
+      asked.push(host.split('.').slice(-2).join('.'))
+      return new Promise<never>(() => {})
+    }
+    const end = new AbortController()
+    const ask = (url: string) => guardedFetch({ ...open, lookup }, new URL(url), { signal: end.signal })
+    const sites = Array.from({ length: 15 }, (_, at) => `silent${at}.test`)
+    const silent = sites.flatMap((site) =>
+      Array.from({ length: 40 }, (_, at) => expect(ask(`http://a${at}.${site}/`)).rejects.toThrow()),
+    )
+    const port = await serve((_request, response) => response.end('hello'))
+    await expect(ask(`http://shop.test:${port}/`)).resolves.toMatchObject({ status: 200 })
+    expect(sites.map((site) => asked.filter((one) => one === site).length)).toEqual(sites.map(() => 8))
+    end.abort()
+    await Promise.all(silent)
+  })
+
   it('refuses all but loopback even where hosts on this machine are allowed', async () => {
     for (const address of ['169.254.169.254', '10.0.0.1', '192.168.1.1', 'fd00::1']) {
       const { lookup } = namesFor([address])

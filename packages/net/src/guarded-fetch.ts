@@ -6,7 +6,7 @@ import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { hostOf, isAllowedAddress } from './addresses.ts'
 import type { Lookup } from './lookup.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, siteOf } from './turns.ts'
 
 /** The host is not on the public internet, or does not resolve. */
 export class HostNotAllowed extends Error {
@@ -109,7 +109,7 @@ async function checkedAddresses(
   if (!isWeb || url.username || url.password)
     throw new HostNotAllowed('only http and https without credentials')
   const host = hostOf(url)
-  const addresses = isIP(host) ? [host] : await resolve(lookup, host, signal)
+  const addresses = isIP(host) ? [host] : await resolve(lookup, url, signal)
   const beside = allowPrivateHosts ? 'loopback' : 'public'
   const isAllowed = (address: string) =>
     isOurs ? isAllowedAddress(address, 'network') : isAllowedAddress(address, beside, lookup.denied)
@@ -118,26 +118,31 @@ async function checkedAddresses(
 }
 
 /** Limits the concurrent lookups of one resolver, so that names without an answer do not pile up. */
-const AT_ONCE = 32
-const turns = new WeakMap<Lookup, ReturnType<typeof createTurns>>()
+const AT_ONCE = 128
+/** Of these, names of one site: its name server may be silent. */
+const OF_SITE = 8
+const newTurns = () => createTurns(AT_ONCE, { site: OF_SITE })
+const turns = new WeakMap<Lookup, ReturnType<typeof newTurns>>()
 
-function turnsOf(lookup: Lookup): ReturnType<typeof createTurns> {
-  const known = turns.get(lookup) ?? createTurns(AT_ONCE)
+function turnsOf(lookup: Lookup): ReturnType<typeof newTurns> {
+  const known = turns.get(lookup) ?? newTurns()
   turns.set(lookup, known)
   return known
 }
 
-async function resolve(lookup: Lookup, host: string, signal: AbortSignal): Promise<string[]> {
+async function resolve(lookup: Lookup, url: URL, signal: AbortSignal): Promise<string[]> {
+  const host = hostOf(url)
   let giveUp = () => {}
   const late = new Promise<never>((_, reject) => {
     giveUp = () => reject(signal.reason)
   })
   signal.addEventListener('abort', giveUp, { once: true })
   try {
-    const turn = turnsOf(lookup)(async () => {
+    const ask = async () => {
       signal.throwIfAborted()
       return lookup(host)
-    })
+    }
+    const turn = turnsOf(lookup)(ask, { site: siteOf(url) })
     return (await Promise.race([turn, late])).map(({ address }) => address)
   } catch (error) {
     throw new HostNotAllowed(`${host} cannot be resolved`, { cause: error })

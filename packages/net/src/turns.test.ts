@@ -66,8 +66,21 @@ it.each([
   ['x.shop.co.uk', 'shop.co.uk'],
   ['shop.example:8080', 'shop.example'],
   ['localhost', 'localhost'],
+  ['shop.com.br', 'shop.com.br'],
+  ['a.b.com.br', 'b.com.br'],
+  ['a.foo.de', 'foo.de'],
+  ['b.co.com', 'co.com'],
+  ['co.uk', 'co.uk'],
   ['127.0.0.1:80', '127.0.0.1'],
-  ['[::1]:80', '[::1]'],
-])('takes the names below one for one: %s is of %s', (host, site) => {
-  expect(siteOf(host)).toBe(site)
-})
+  ['127.0.0.2', '127.0.0.2'],
+  ['[2001:db8:7:1::1]:80', '2001:db8:7'],
+  ['[2001:db8:7:ffff::]', '2001:db8:7'],
+  ['[2001:db8:8::]', '2001:db8:8'],
+  ['a.SH%6fp.example', 'shop.example'],
+  ['0x7f.1', '127.0.0.1'],
+])(
+  'takes the names below a registered one, and the addresses of a network, for one: %s is of %s',
+  (host, site) => {
+    expect(siteOf(new URL(`http://${host}`))).toBe(site)
+  },
+)

@@ -1,3 +1,6 @@
+import { isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
 /** Whom a work is for, by kind: `{ client: '192.0.2.1', host: 'shop.example' }`. */
 export type For<K extends string> = Readonly<Partial<Record<K, string>>>
 
@@ -74,13 +77,23 @@ export function createTurns<K extends string = never>(
   })
 }
 
+/** Below these labels of a country's domain the registry, not their holder, gives names away: `co.uk`, `com.br`, `or.jp`. */
+const REGISTRY = /^(?:ac|co|com|edu|go|gob|gov|ne|net|nom|or|org)\.[a-z]{2}$/
+
 /**
- * Who answers for a host, as far as its name tells: the last two labels of a name, or three where the last but one is short, as in
- * `shop.co.uk`. Names below it cost nothing, so a bound of each host alone bounds nobody.
+ * Who answers for the host of a URL, as far as it tells: the name that was registered, or the network. Names below a name and addresses of an
+ * IPv6 network cost nothing, so a bound of each host alone bounds nobody.
  */
-export function siteOf(host: string): string {
-  const name = host.replace(/:\d+$/, '').replace(/\.$/, '')
-  if (/^[\d.]+$|:/.test(name)) return name
-  const labels = name.split('.')
-  return labels.slice((labels.at(-2)?.length ?? 0) <= 3 ? -3 : -2).join('.')
+export function siteOf({ hostname }: Pick<URL, 'hostname'>): string {
+  if (isIPv4(hostname)) return hostname
+  if (hostname.startsWith('[')) return networkOf(hostname.slice(1, -1))
+  const labels = hostname.replace(/\.$/, '').split('.')
+  return labels.slice(REGISTRY.test(labels.slice(-2).join('.')) ? -3 : -2).join('.')
 }
+
+/** Hosters give whole networks away, a /48 to a site. */
+const networkOf = (six: string) =>
+  ipaddr.IPv6.parse(six)
+    .parts.slice(0, 3)
+    .map((part) => part.toString(16))
+    .join(':')

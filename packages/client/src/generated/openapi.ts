@@ -717,7 +717,7 @@ export interface paths {
         put?: never;
         /**
          * Set the limit of the calling wallet on a chain
-         * @description Replaces all three caps. A cap that is left out or null is unlimited, 0 allows nothing. Caps are advice: the service stops no payment, agents check them before they buy.
+         * @description Replaces all three caps. A cap that is left out or null is unlimited, 0 allows nothing. A body that names no cap may have no other fields but `chain_id` and `updated_at`. Caps are advice: the service stops no payment, agents check them before they buy.
          */
         post: operations["postSpendingLimits"];
         delete?: never;

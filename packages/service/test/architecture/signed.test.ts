@@ -1,4 +1,6 @@
+import { wholeJsonSchema } from '@referrer/process/openapi'
 import { expect, test } from 'vitest'
+import type { z } from 'zod'
 import { routes } from '../../src/app/routes.ts'
 import { bodyOf, isChange, Naming, needsName, type Route } from '../../src/kit/route.ts'
 
@@ -30,4 +32,36 @@ test('what is no GET and changes nothing is known', () => {
     'POST /v1/messenger/link/status',
     'POST /v1/votes/step1',
   ])
+})
+
+/** Fields of a body; unknown ones are ignored, so all that counts of another route's body is whether it has the required ones. */
+function fieldsOf(route: Route) {
+  const { properties = {}, required = [] } = wholeJsonSchema(bodyOf(route)?.schema as z.ZodType, 'input')
+  return { all: Object.keys(properties as object), required: required as string[] }
+}
+
+test('a body that is signed for one route does nothing at another, but for what is listed', () => {
+  const signed = routes.filter(
+    (one) => one.auth === 'caller' && bodyOf(one) && !needsName(one) && !one.isBare,
+  )
+  const takers = signed.filter(isChange).flatMap((taker) => {
+    const { required } = fieldsOf(taker)
+    const givers = signed.filter((one) => one !== taker)
+    const takes = givers.filter((one) => required.every((name) => fieldsOf(one).all.includes(name)))
+    return takes.length > 0 ? [nameOf(taker)] : []
+  })
+  expect(takers.sort()).toEqual(
+    [
+      // They repeat what the chain says of what is the signer's own.
+      'POST /v1/agent/register',
+      'POST /v1/merchant/register',
+      // They need the second signature, which is for one thing.
+      'POST /v1/cashback-rate/step2',
+      // It refuses a body without caps that has other fields.
+      'POST /v1/spending-limits',
+      'POST /v1/votes/step2',
+      // It refuses a body that names no message.
+      'POST /v1/webhooks/{id}/replay',
+    ].sort(),
+  )
 })

@@ -540,7 +540,11 @@ const reads: Record<string, Read> = {
   },
   'the hosts with most to be asked for': {
     size: 500,
-    read: (sql) => dueHosts(sql, { ...due, not: ['busy.example'], limit: 32 }),
+    read: (sql) => dueHosts(sql, { ...due, not: ['busy.example'], offset: 0, limit: 500 }),
+  },
+  'the hosts behind those with most to be asked for': {
+    size: 1_000,
+    read: (sql) => dueHosts(sql, { ...due, not: ['busy.example'], offset: 500, limit: 500 }),
   },
   'the next offer to be asked for at a host with all of them': {
     size: 1,

@@ -105,6 +105,26 @@ describe('POST /v1/spending-limits', () => {
     expect(count).toBe(1n)
   })
 
+  it('is not lifted by a body that was signed for another route', async () => {
+    const caps = { per_tx_cap_usdc: 1, daily_cap_usdc: 2, total_cap_usdc: 3 }
+    await post({ chain_id: HERE, ...caps })
+    const others = [
+      { url: 'https://shop.example/hook', chain_id: HERE },
+      {
+        chain_id: HERE,
+        agent_id: 3,
+        type: 'buy_product',
+        payload: { ref_link: 'https://market.example/r/x', max_amount: '1', idempotency_key: 'k' },
+      },
+    ]
+    for (const other of others) {
+      const { status, body } = await post(other)
+      expect([status, body]).toEqual(INVALID)
+      expect(body.detail).toContain('known fields are chain_id, per_tx_cap_usdc')
+    }
+    expect((await get()).body).toMatchObject(caps)
+  })
+
   it('sets the limit of the chain in the body and of no other [SPEND-17]', async () => {
     await post({ chain_id: HERE, daily_cap_usdc: 100 })
     await post({ chain_id: THERE, daily_cap_usdc: 200 })

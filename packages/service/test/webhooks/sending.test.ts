@@ -271,6 +271,55 @@ describe('a webhook', () => {
     }
   })
 
+  it('is one of eight of its site that are sent to at once; the others wait their time and hold up nobody', async () => {
+    const { m, context, receiver } = world
+    const [owner, quick] = [await newPerson(world), await newBuyer()]
+    const { id, path } = await newHook(world, owner.owner)
+    const { port } = new URL(receiver.url)
+    await m.sql`
+      INSERT INTO market.webhooks (webhook_id, chain_id, owner, url, description, created_at, due_at)
+      SELECT 'slow' || n, chain_id, owner, 'http://h' || n || '.' || (ARRAY['slow.test', 'SL%6fW.test'])[n % 2 + 1] || ${`:${port}${path}`},
+        '', created_at, to_timestamp(n)
+      FROM market.webhooks, generate_series(1, 60) AS n WHERE webhook_id = ${id}`
+    await m.sql`
+      INSERT INTO market.webhook_deliveries (webhook_id, delivery_id, type, body, created_at, next_at)
+      SELECT webhook_id, 'msg_' || webhook_id, 'purchase.settled', '{}', created_at, created_at
+      FROM market.webhooks WHERE webhook_id LIKE 'slow%'`
+    const letGo = receiver.hold(path)
+    await bought(quick)
+    const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+    const worker = runAlone(webhooksWorker({ ...context, lookup }))
+    try {
+      await until(() => idsAt(quick.hook).length === 1, 'the message to the other site')
+      await until(() => receiver.at(path).length > 0, 'messages to the slow site')
+      expect(receiver.at(path).length).toBeLessThanOrEqual(8)
+      letGo()
+      await until(async () => {
+        later(5 * SECOND)
+        return new Set(receiver.at(path).map(({ id }) => id)).size === 60
+      }, 'all messages to the slow site')
+    } finally {
+      letGo()
+      await worker.stop()
+    }
+  })
+
+  it('for which many messages wait is due behind those for which new ones do', async () => {
+    const { m, context } = world
+    const [busy, other] = [await newBuyer(), await newBuyer()]
+    await m.sql`
+      INSERT INTO market.webhook_deliveries (webhook_id, delivery_id, type, body, created_at, next_at)
+      SELECT ${busy.hook.id}, 'msg_' || n, 'purchase.settled', '{}', now(), now() - INTERVAL '1 hour' FROM generate_series(1, 45) AS n`
+    await m.sql`UPDATE market.webhooks SET due_at = now() - INTERVAL '1 hour' WHERE webhook_id = ${busy.hook.id}`
+    await bought(other)
+    const order: string[] = []
+    for (let [next] = await claim(context, 1); next; [next] = await claim(context, 1)) {
+      order.push(next.webhook_id)
+      await sendTo(context, next)
+    }
+    expect(order).toEqual([busy, other, busy, busy].map(({ hook }) => hook.id))
+  })
+
   it('gets each message once from several workers', async () => {
     const buyers = await Promise.all([1, 2, 3].map(() => newBuyer()))
     const workers = [1, 2, 3].map(() => runAlone(webhooksWorker(world.context)))

@@ -324,6 +324,27 @@ describe('hosts', () => {
     end.abort(new Error('enough'))
     await expect(done).rejects.toThrow('enough')
   })
+
+  it('of one site, however many and however they are spelled, do not hold up the others', async () => {
+    shop.answer = ({ headers: { host = '' } }, response) => {
+      if (!host.startsWith('slow')) response.writeHead(402).end(offerOf('2'))
+    }
+    const names = ['site.test', 's%69te.test', 'SITE.test']
+    const urls = Array.from({ length: 1_200 }, (_, at) => shop.url(`slow${at}.${names[at % names.length]}`))
+    await database.sql`
+      INSERT INTO market.offers (chain_id, merchant_id, product_id, endpoint_url, ask_at)
+      SELECT ${CHAIN_ID}, ${MERCHANT_ID}, int8send(at), url, ${new Date(offers.clock.now)}
+      FROM unnest(${urls}::text[]) WITH ORDINALITY AS slow (url, at)`
+    offers.pass(1)
+    await offers.describe(0, shop.url('quick.test'))
+    const end = new AbortController()
+    const done = refresh(end.signal)
+    await until(async () => (await offers.offer(0))?.price === 2n, 'the price at the other site')
+    // Each is given up after 5 seconds.
+    expect(shop.asked.filter((asked) => asked.startsWith('slow')).length).toBeLessThanOrEqual(8)
+    end.abort(new Error('enough'))
+    await expect(done).rejects.toThrow('enough')
+  })
 })
 
 describe(`histories (SEED=${seed})`, () => {

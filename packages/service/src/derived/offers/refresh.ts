@@ -12,8 +12,11 @@ import { toldIn } from './told.ts'
 const HOSTS_AT_ONCE = 32
 /** Of these, hosts whose names belong together. */
 const OF_SITE = 8
-/** Hosts that wait for their turn. */
-const MOST_WAITING = 500
+/** Hosts that are asked or wait for it. */
+const MOST_IN_HAND = 500
+const OF_SITE_IN_HAND = 2 * OF_SITE
+/** How many due products a look takes. The next one goes on behind them: one site's must not fill every look. */
+const LOOKED_AT = 500
 /** After this many requests to one host, or this long, other hosts get their turn. */
 const ASKED_IN_A_TURN = 50
 const TURN_MS = 5_000
@@ -31,8 +34,10 @@ type OffersContext = Pick<Context, 'sql' | 'clock' | 'chains' | 'config' | 'look
 /** Asks for all prices that are due. A host that is slow, or whose offers cannot be stored, does not hold up the others. */
 export async function refreshDue(context: OffersContext, signal: AbortSignal): Promise<void> {
   const turn = createTurns(HOSTS_AT_ONCE, { site: OF_SITE })
+  const hand = createTurns(MOST_IN_HAND, { site: OF_SITE_IN_HAND })
   const inHand = new Set<string>()
   let failed = 0
+  let offset = 0
   const ask = async (host: string) => {
     try {
       // If so many fail, it is our fault, and the run ends.
@@ -47,10 +52,15 @@ export async function refreshDue(context: OffersContext, signal: AbortSignal): P
     }
   }
   await workOff(async (start) => {
-    const limit = failed < HOSTS_AT_ONCE ? MOST_WAITING - inHand.size : 0
-    for (const host of await dueHosts(context.sql, { ...moment(context), not: [...inHand], limit })) {
+    if (failed >= HOSTS_AT_ONCE || hand.free() === 0) return
+    const not = [...inHand]
+    const hosts = await dueHosts(context.sql, { ...moment(context), not, offset, limit: LOOKED_AT })
+    offset = hosts.length < LOOKED_AT ? 0 : offset + LOOKED_AT
+    for (const host of new Set(hosts)) {
+      const whom = { site: siteOf(URL.parse(`http://${host}`) ?? { hostname: '' }) }
+      if (!hand.hasRoom(whom)) continue
       inHand.add(host)
-      start(turn(() => ask(host), { site: siteOf(host) }))
+      start(hand(() => turn(() => ask(host), whom), whom))
     }
   }, signal)
 }

@@ -9,28 +9,21 @@ export type AskedRow = {
   endpoint_url: string
 }
 
-/**
- * Hosts are taken from this many due products. If one host fills the limit, the others are found on the next poll,
- * when it is busy and left out.
- */
-const LOOKED_AT = 500
-
-/** Hosts with requests due, but `not` these; the longest due first. */
+/** The hosts of these due products, one for each, but those of `not` hosts; the longest due first. */
 export async function dueHosts(
   sql: Queryable,
   {
     chainIds,
     now,
     not,
+    offset,
     limit,
-  }: { chainIds: readonly number[]; now: Date; not: readonly string[]; limit: number },
+  }: { chainIds: readonly number[]; now: Date; not: readonly string[]; offset: number; limit: number },
 ): Promise<string[]> {
   const rows = await sql<{ host: string }[]>`
-    SELECT host FROM (
-      SELECT host, ask_at FROM market.offers
-      WHERE ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[]) AND host <> ALL(${not}::text[])
-      ORDER BY ask_at LIMIT ${LOOKED_AT}) AS due
-    GROUP BY host ORDER BY min(ask_at), host LIMIT ${limit}`
+    SELECT host FROM market.offers
+    WHERE ask_at <= ${now} AND chain_id = ANY(${chainIds}::bigint[]) AND host <> ALL(${not}::text[])
+    ORDER BY ask_at OFFSET ${offset} LIMIT ${limit}`
   return rows.map(({ host }) => host)
 }
 

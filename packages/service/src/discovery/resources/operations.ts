@@ -53,8 +53,9 @@ const sourcesOf = oncePerProcess((context) => {
       ask({
         name: origin,
         of: () => {
-          const { host } = new URL(origin)
-          return onHosts({ host, site: siteOf(host) }, () => readManifests(context, origin, optionalReadMs))
+          const url = new URL(origin)
+          const whom = { host: url.host, site: siteOf(url) }
+          return onHosts(whom, () => readManifests(context, origin, optionalReadMs))
         },
       }),
   }

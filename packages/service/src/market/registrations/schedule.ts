@@ -81,7 +81,7 @@ export async function readDue(context: ReadingContext, signal: AbortSignal): Pro
       }
       // Our own gateway serves everybody's files.
       const host = source.isOurs ? undefined : source.url.host
-      const whom = host === undefined ? {} : { host, site: siteOf(host) }
+      const whom = host === undefined ? {} : { host, site: siteOf(source.url) }
       const before = ofHost.get(host ?? '') ?? 0
       if (host !== undefined) ofHost.set(host, before + 1)
       // Those at one host are read a minute after each other.

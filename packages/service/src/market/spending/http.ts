@@ -52,6 +52,27 @@ const amount = (about: string) =>
       shown: { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: null },
     })
 
+const CAPS = {
+  per_tx_cap_usdc: amount('For one purchase.'),
+  daily_cap_usdc: amount('For all purchases of a day (UTC).'),
+  total_cap_usdc: amount('For all purchases.'),
+}
+
+/**
+ * A signature covers the body alone, and each cap may be left out. So a body that names none must have nothing else either: it may have been
+ * signed for another route that takes a chain.
+ */
+const NewLimit = z.preprocess(
+  (given, context) => {
+    const names = typeof given === 'object' && !Array.isArray(given) ? Object.keys(given ?? {}) : []
+    const keys = names.filter((name) => name !== 'chain_id' && name !== 'updated_at')
+    const isOurs = keys.length === 0 || keys.some((name) => Object.hasOwn(CAPS, name))
+    if (!isOurs) context.addIssue({ code: 'unrecognized_keys', keys, input: Object(given) })
+    return given
+  },
+  z.object({ chain_id: bodyChainId, ...CAPS }),
+)
+
 export const spendingRoutes: Route[] = [
   route({
     method: 'POST',
@@ -59,15 +80,10 @@ export const spendingRoutes: Route[] = [
     tag: 'Spending limits',
     summary: 'Set the limit of the calling wallet on a chain',
     about:
-      'Replaces all three caps. A cap that is left out or null is unlimited, 0 allows nothing. Caps are advice: the service stops no payment, agents check them before they buy.',
+      'Replaces all three caps. A cap that is left out or null is unlimited, 0 allows nothing. A body that names no cap may have no other fields but `chain_id` and `updated_at`. Caps are advice: the service stops no payment, agents check them before they buy.',
     auth: 'caller',
     body: {
-      schema: z.object({
-        chain_id: bodyChainId,
-        per_tx_cap_usdc: amount('For one purchase.'),
-        daily_cap_usdc: amount('For all purchases of a day (UTC).'),
-        total_cap_usdc: amount('For all purchases.'),
-      }),
+      schema: NewLimit,
       refusal: 'invalid body',
     },
     response: Limit,

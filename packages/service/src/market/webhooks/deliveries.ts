@@ -185,7 +185,7 @@ export interface Standing {
   disabledReason: string | null
 }
 
-/** Gives a webhook back. */
+/** Gives a webhook back. What still waits for it is due behind what others wait for. */
 export async function release(
   sql: Sql,
   { webhook_id, lease_token }: Pick<Claimed, 'webhook_id' | 'lease_token'>,
@@ -197,10 +197,23 @@ export async function release(
     await tx`SELECT FROM market.webhooks WHERE webhook_id = ${webhook_id} FOR NO KEY UPDATE`
     await tx`
       UPDATE market.webhooks AS w SET lease_token = NULL, lease_until = NULL, failures = ${failures}, failing_since = ${failingSince},
-        paused_until = ${pausedUntil}, due_at = CASE WHEN ${nextOf(tx)} IS NOT NULL THEN greatest(${nextOf(tx)}, ${pausedUntil}::timestamptz) END
+        paused_until = ${pausedUntil}, due_at = CASE WHEN ${nextOf(tx)} IS NOT NULL THEN greatest(${nextOf(tx)}, ${pausedUntil}, ${now}::timestamptz) END
         ${disabledReason === null ? tx`` : tx`, disabled_at = ${now}, disabled_reason = ${disabledReason}`}
       WHERE webhook_id = ${webhook_id} AND lease_token = ${lease_token}`
   })
+}
+
+/** Gives webhooks back to which nothing was sent, until then. */
+export async function putOff(
+  sql: Queryable,
+  webhooks: readonly Pick<Claimed, 'webhook_id' | 'lease_token'>[],
+  until: Date,
+): Promise<void> {
+  await sql`
+    UPDATE market.webhooks AS w SET lease_token = NULL, lease_until = NULL, paused_until = ${until}, due_at = ${until}
+    FROM unnest(${webhooks.map(({ webhook_id }) => webhook_id)}::text[], ${webhooks.map(({ lease_token }) => lease_token)}::uuid[])
+      AS given (webhook_id, lease_token)
+    WHERE w.webhook_id = given.webhook_id AND w.lease_token = given.lease_token`
 }
 
 /** Since when the longest due webhook waits for a worker; undefined: none does. */

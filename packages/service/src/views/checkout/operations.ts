@@ -46,7 +46,7 @@ export async function checkOut(
     url.searchParams.set(name, value)
   }
   const turn = turnsOf(context)
-  const whom = { client, host: url.host, site: siteOf(url.host) }
+  const whom = { client, host: url.host, site: siteOf(url) }
   if (!turn.hasRoom(whom)) throw new RateLimited('too many calls wait for the answers of shops', 1)
   return turn(async () => {
     const { config, lookup } = context
