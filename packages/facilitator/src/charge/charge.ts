@@ -5,7 +5,7 @@ import { type Address, encodeAbiParameters, type Hash, keccak256, parseAbiParame
 import type { Context } from '../context.ts'
 import { tooLittle } from '../payment/minimum-amount.ts'
 import { multiplierNow } from '../payment/multiplier.ts'
-import { alreadyUsed, invalidPayment, Refused } from '../payment/refused.ts'
+import { alreadyUsed, forNow, invalidPayment, Refused } from '../payment/refused.ts'
 import { verifyToken } from '../payment/token.ts'
 import { keyOfDeposit } from '../settlement/order.ts'
 import type { Deposit, Settled, Settler, Unless } from '../settlement/types.ts'
@@ -22,7 +22,7 @@ export async function charge(context: Context, settler: Settler, body: unknown):
   const { deposit, unless } = await examine(context, settler, readRequest(context, body)).catch((cause) => {
     if (!(cause instanceof RpcError)) throw cause
     const message = 'the chain cannot be asked now; nothing was sent, ask again with the same body'
-    throw new Refused('settle_failed', message, { retryable: true, cause })
+    throw forNow(message, cause)
   })
   return settler.splitDeposit(deposit, unless)
 }
@@ -68,7 +68,7 @@ async function requireUncharged(
   const key = keyOfDeposit({ chainId: chain.chainId, charge: { payer, txHash } })
   const { status, transaction } = await settler.find(key).catch((cause) => {
     const message = 'the records cannot be read now; nothing was sent, ask again with the same body'
-    throw new Refused('settle_failed', message, { retryable: true, cause })
+    throw forNow(message, cause)
   })
   if (status === 'settled') throw alreadyUsed(transaction ?? undefined)
 }

@@ -3,7 +3,7 @@ import { Attribution, type AttributionToken, ProtocolError, X402 } from '@referr
 import type { Hex } from 'viem'
 import type { Context } from '../context.ts'
 import { endpointOf } from '../market/endpoint.ts'
-import { Refused } from '../payment/refused.ts'
+import { forNow } from '../payment/refused.ts'
 import type { ChargeRequest } from './request.ts'
 
 /** The merchant's current offer. */
@@ -63,8 +63,7 @@ function jsonOf(body: Buffer): unknown {
 }
 
 const noOffer = (why: string, cause?: unknown) =>
-  new Refused(
-    'settle_failed',
+  forNow(
     `the merchant's endpoint does not tell the price now (${why}): the transfer is kept, ask again later`,
-    { retryable: true, cause },
+    cause,
   )

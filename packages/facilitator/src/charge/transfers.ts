@@ -13,7 +13,7 @@ import {
   toEventSelector,
 } from 'viem'
 import type { Chain } from '../context.ts'
-import { invalidPayment, Refused } from '../payment/refused.ts'
+import { forNow, invalidPayment } from '../payment/refused.ts'
 
 interface Receipt {
   status: Hex
@@ -47,10 +47,8 @@ const readUsed = compileEvent(used)
 export async function readDelivery({ rpc, chainId, contracts }: Chain, txHash: Hash): Promise<Delivery> {
   const receipt = await rpc.request<Receipt | null>('eth_getTransactionReceipt', [txHash])
   if (!receipt) {
-    throw new Refused(
-      'settle_failed',
+    throw forNow(
       `transaction ${txHash} is not in a block of chain ${chainId} yet: wait until it is, and ask again`,
-      { retryable: true },
     )
   }
   if (receipt.status !== '0x1') throw invalidPayment(`transaction ${txHash} reverted: no money moved`)
@@ -88,9 +86,7 @@ export async function requireFinal(
     rpc.request<{ hash: Hash; timestamp: Hex } | null>('eth_getBlockByNumber', [numberToHex(number), false])
   const [block, deep] = await Promise.all([blockAt(blockNumber), blockAt(blockNumber + confirmations - 1)])
   if (block?.hash === blockHash && deep) return { timestamp: hexToNumber(block.timestamp) }
-  throw new Refused(
-    'settle_failed',
+  throw forNow(
     `transaction ${txHash} does not have ${confirmations} confirmations yet: wait a little, and ask again`,
-    { retryable: true },
   )
 }

@@ -9,7 +9,7 @@ import { type Chain, type Context, once } from '../context.ts'
 import { accountIn } from '../onchain/identity.ts'
 import { type Call, probe } from '../onchain/probe.ts'
 import type { Payment } from '../payment/payment.ts'
-import { Refused } from '../payment/refused.ts'
+import { forNow } from '../payment/refused.ts'
 import { READ_GAS, SETTLEMENT_SIGNER_ROLE } from '../settlement/parties.ts'
 import { HttpRefusal, unauthorized } from './refusal.ts'
 
@@ -77,7 +77,7 @@ export async function requirePermission(
     if (!(cause instanceof RpcError)) throw cause
     const message =
       'the chain does not answer whether the caller may settle for this merchant; send the same payment again'
-    throw new Refused('settle_failed', message, { retryable: true, cause })
+    throw forNow(message, cause)
   }
   throw new HttpRefusal(403, 'caller may not settle for this merchant')
 }

@@ -37,7 +37,10 @@ export function chargeRoutes(
       if (isCredential) {
         const settleRequest = settleRequestOf(context, body)
         subject = subjectOf(context, settleRequest)
-        settled = await settler.settle(await permitted(context, settleRequest, signer), clientOf(request.ip))
+        settled = await settler.settle(
+          await permitted(context, settler, settleRequest, signer),
+          clientOf(request.ip),
+        )
       } else settled = await charge(context, settler, body)
       metrics.countAnswer('/mpp/charge', 'settled')
       return { success: true, ...settled, network: subject.network }

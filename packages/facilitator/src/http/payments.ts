@@ -28,7 +28,7 @@ export function paymentRoutes(
     const body = jsonOf(request)
     const end = inProgress.begin('/verify')
     try {
-      const payment = await permitted(context, body, signer)
+      const payment = await permitted(context, settler, body, signer)
       await settler.check(payment, clientOf(request.ip))
       metrics.countAnswer('/verify', 'valid')
       return { isValid: true, payer: payment.authorization.from }
@@ -48,7 +48,7 @@ export function paymentRoutes(
     const body = jsonOf(request)
     const end = inProgress.begin('/settle')
     try {
-      const payment = await permitted(context, body, signer)
+      const payment = await permitted(context, settler, body, signer)
       const { transaction, payer } = await settler.settle(payment, clientOf(request.ip))
       metrics.countAnswer('/settle', 'settled')
       return { success: true, transaction, network: payment.network, payer }
@@ -67,18 +67,20 @@ export function paymentRoutes(
 /** The payment in a body, which whoever signed it may settle. */
 export async function permitted(
   context: Context,
+  settler: Settler,
   body: object,
   signer: Address | undefined,
 ): Promise<Payment> {
-  const payment = await readEnvelope(context, body)
+  const payment = await readEnvelope(context, settler, body)
   if (signer) await requirePermission(context, payment, signer)
   return payment
 }
 
-async function readEnvelope(context: Context, body: object): Promise<Payment> {
+async function readEnvelope(context: Context, settler: Settler, body: object): Promise<Payment> {
   try {
     return await readPayment(context, body)
   } catch (error) {
+    if (error instanceof Refused && error.purchase) throw await settler.told(error, error.purchase)
     if (error instanceof ProtocolError && error.code === 'invalid_envelope') throw badRequest(error.message)
     throw error
   }

@@ -4,6 +4,7 @@ import type { Deployment } from '../onchain/wallet-deployment.ts'
 
 /** An EIP-3009 authorisation as the split router takes it. Kind 0 is `ReceiveWithAuthorization`, 1 is `TransferWithAuthorization`. */
 export interface RouterAuthorization {
+  /** Of a contract wallet it is the likely one until the wallet is asked. */
   kind: 0 | 1
   from: Address
   value: bigint
@@ -36,7 +37,16 @@ export interface PaymentKey {
   nonce: Hex
 }
 
-export function keyOf({ chainId, authorization: { from, nonce } }: Payment): PaymentKey {
+/** A purchase, and the payment that it is to be paid with. */
+export interface PurchaseId {
+  key: PaymentKey
+  digest: Hash
+}
+
+export function keyOf({
+  chainId,
+  authorization: { from, nonce },
+}: Pick<Payment, 'chainId' | 'authorization'>): PaymentKey {
   return { chainId, payer: from.toLowerCase() as Address, nonce: nonce.toLowerCase() as Hex }
 }
 

@@ -3,7 +3,7 @@ import { encodeAbiParameters, type Hash, type Hex, keccak256, parseAbiParameters
 import type { Chain, Context } from '../context.ts'
 import { tooLittle } from './minimum-amount.ts'
 import { multiplierNow } from './multiplier.ts'
-import type { Payment } from './payment.ts'
+import { keyOf, type Payment } from './payment.ts'
 import { invalidPayment } from './refused.ts'
 import { RECEIVE, readSignature, TRANSFER } from './signature.ts'
 
@@ -20,7 +20,8 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   const { extensions, payload, accepted } = paymentPayload
   const chain = chainOf(context, paymentRequirements)
   requireOurs(chain, paymentRequirements)
-  requireSame(accepted, paymentRequirements)
+  const other = otherThanAccepted(accepted, paymentRequirements, ['network', 'asset', 'payTo'])
+  if (other) throw invalidPayment(other)
   const authorization = Authorization.from(payload.authorization)
   requirePaying(authorization, paymentRequirements)
 
@@ -44,18 +45,20 @@ export async function readPayment(context: Context, body: unknown): Promise<Paym
   if (salt !== undefined && productId !== committed.productId) throw invalidPayment(OTHER_PRODUCT)
 
   const sold = { ...committed, productId }
-  const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
   const { to: _router, ...signed } = authorization
-  const payment = {
+  const paid = {
     chainId: chain.chainId,
     network: chain.network,
     authorization: { kind, ...signed, signature },
-    attribution,
     isCommitted: salt !== undefined,
     isVerified,
     deployment,
   }
-  return { ...payment, digest: digestOf(payment) }
+  const digest = digestOf({ ...paid, attribution: sold })
+  const wrong = wrongPrice(chain, accepted, paymentRequirements, authorization)
+  if (wrong) throw invalidPayment(wrong, { purchase: { key: keyOf(paid), digest } })
+  const attribution = { ...sold, commissionMultiplierBps: await multiplierNow(context, chain, sold) }
+  return { ...paid, attribution, digest }
 }
 
 function parse(body: unknown): X402.SettleRequest.ReceivedSettleRequest {
@@ -85,7 +88,7 @@ function chainOf({ chains }: Context, { network }: Requirements): Chain {
 }
 
 /** The seller offers what can be split. */
-function requireOurs(chain: Chain, { asset, payTo, amount, extra }: Requirements): void {
+function requireOurs(chain: Chain, { asset, payTo, extra }: Requirements): void {
   const { network, contracts, token } = chain
   if (asset !== contracts.USDC) {
     throw invalidPayment(`asset ${asset} is not split on ${network}: offer USDC at ${contracts.USDC}`)
@@ -95,8 +98,6 @@ function requireOurs(chain: Chain, { asset, payTo, amount, extra }: Requirements
       `payTo ${payTo} is not the split router of ${network}: offer ${contracts.SplitRouter}, which is SPLIT_ROUTER in the address registry`,
     )
   }
-  const why = tooLittle(chain, BigInt(amount))
-  if (why) throw invalidPayment(`${why}; offer it at that price or more, or sell several at once`)
   if (extra.name !== token.name || extra.version !== token.version) {
     throw invalidPayment(
       `extra must name the token's domain: name ${JSON.stringify(token.name)} and version ${JSON.stringify(token.version)}`,
@@ -105,26 +106,36 @@ function requireOurs(chain: Chain, { asset, payTo, amount, extra }: Requirements
 }
 
 /** What the buyer says it accepted is what the seller asks to be settled. */
-function requireSame(
+function otherThanAccepted(
   accepted: X402.PaymentRequirements.AcceptedRequirements | undefined,
   required: Requirements,
-): void {
-  if (!accepted) return
-  for (const field of ['network', 'asset', 'amount', 'payTo'] as const) {
-    if (accepted[field] !== required[field]) {
-      throw invalidPayment(
-        `the buyer accepted ${field} ${accepted[field]} and the seller asks for ${required[field]}: pay the offer as it is`,
-      )
-    }
-  }
+  fields: readonly ('network' | 'asset' | 'amount' | 'payTo')[],
+): string | undefined {
+  const field = fields.find((each) => accepted && accepted[each] !== required[each])
+  return (
+    field &&
+    `the buyer accepted ${field} ${accepted?.[field]} and the seller asks for ${required[field]}: pay the offer as it is`
+  )
+}
+
+/** Told last: the price may have changed since the payment for this purchase was sent. */
+function wrongPrice(
+  chain: Chain,
+  accepted: X402.PaymentRequirements.AcceptedRequirements | undefined,
+  required: Requirements,
+  { value }: Authorization.Authorization,
+): string | undefined {
+  const { amount } = required
+  const why = tooLittle(chain, BigInt(amount))
+  if (why) return `${why}; offer it at that price or more, or sell several at once`
+  const other = otherThanAccepted(accepted, required, ['amount'])
+  if (other || value === BigInt(amount)) return other
+  return `authorization.value ${value} is not the amount: authorise exactly ${amount}`
 }
 
 /** The validity window is left to the chain: a late request may be for a payment that was settled in time. */
-function requirePaying({ to, value }: Authorization.Authorization, { payTo, amount }: Requirements): void {
+function requirePaying({ to }: Authorization.Authorization, { payTo }: Requirements): void {
   if (to !== payTo) throw invalidPayment(`authorization.to ${to} is not payTo: authorise ${payTo}`)
-  if (value !== BigInt(amount)) {
-    throw invalidPayment(`authorization.value ${value} is not the amount: authorise exactly ${amount}`)
-  }
 }
 
 /** The nonce of an authorisation that only the router can redeem has to commit to the link, so that nobody can replace it. */
@@ -159,7 +170,11 @@ const PURCHASE = parseAbiParameters(
  * Equal for copies of one request. The signature is left out, since one authorisation can have several, the multiplier, since it changes
  * between copies, and the salt, since only one fits the nonce.
  */
-function digestOf({ chainId, authorization: a, attribution: b }: Omit<Payment, 'digest'>): Hash {
+function digestOf({
+  chainId,
+  authorization: a,
+  attribution: b,
+}: Pick<Payment, 'chainId' | 'authorization' | 'attribution'>): Hash {
   return keccak256(
     encodeAbiParameters(PURCHASE, [
       BigInt(chainId),

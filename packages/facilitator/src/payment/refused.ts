@@ -1,4 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
+import type { PurchaseId } from './payment.ts'
 
 export type RefusalReason = 'invalid_payment' | 'self_referral' | 'settle_failed'
 
@@ -20,6 +21,8 @@ export interface RefusalDetails {
   until?: bigint | undefined
   /** The authorisation is used: it moves no money any more. */
   isUsed?: boolean
+  /** Of which purchase the price is wrong, which may have been paid before it changed. */
+  purchase?: PurchaseId
   /** The money is in the router. */
   takeBack?: TakeBack | undefined
   cause?: unknown
@@ -34,6 +37,7 @@ export class Refused extends Error {
   readonly pending: boolean
   readonly until: bigint | undefined
   readonly isUsed: boolean
+  readonly purchase: PurchaseId | undefined
   readonly takeBack: TakeBack | undefined
 
   constructor(reason: RefusalReason, message: string, details: RefusalDetails = {}) {
@@ -44,6 +48,7 @@ export class Refused extends Error {
     this.pending = details.pending ?? false
     this.until = details.until
     this.isUsed = details.isUsed ?? false
+    this.purchase = details.purchase
     this.takeBack = details.takeBack
   }
 
@@ -67,6 +72,10 @@ export class Refused extends Error {
 
 export const invalidPayment = (message: string, details?: RefusalDetails) =>
   new Refused('invalid_payment', message, details)
+
+/** Nothing was sent: the same payment may be sent again. */
+export const forNow = (message: string, cause?: unknown) =>
+  new Refused('settle_failed', message, { retryable: true, cause })
 
 /** `transaction`: what it was used in, where that is known. */
 export const alreadyUsed = (transaction: Hash | undefined) =>

@@ -3,11 +3,11 @@ import { createCache } from '@referrer/process'
 import { Authorization, ProtocolError, Signature } from '@referrer/protocol'
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, size } from 'viem'
 import { type Chain, type Context, once } from '../context.ts'
-import { type Call, probe } from '../onchain/probe.ts'
+import { probe } from '../onchain/probe.ts'
 import { type Deployment, deploymentCall, unwrapSignature } from '../onchain/wallet-deployment.ts'
 import { askWallet, CHECK_GAS, isAccepted } from '../onchain/wallet-signature.ts'
-import type { RouterAuthorization } from './payment.ts'
-import { invalidPayment, Refused } from './refused.ts'
+import type { Payment, RouterAuthorization } from './payment.ts'
+import { forNow, invalidPayment } from './refused.ts'
 
 export interface Signed {
   kind: RouterAuthorization['kind']
@@ -34,7 +34,7 @@ const PATIENCE = { timeoutMs: 3_000 }
 
 /**
  * Which of the two messages was signed, told by the signature itself: `likely` is tried first. What no plain wallet signed may come from a
- * contract wallet, which is asked the same.
+ * contract wallet, which is asked later (`asItsWalletSigned`): no node sees the signature here.
  */
 export async function readSignature(
   context: Context,
@@ -58,9 +58,8 @@ export async function readSignature(
   }
   const wrapped = unwrapSignature(signature)
   if (wrapped) return readWrapped(context, chain, authorization, wrapped, likely)
-  if (await isContract(context, chain, authorization.from)) {
-    return { kind: await kindFor(chain, authorization, signature, likely), signature, isVerified: false }
-  }
+  if (await isContract(context, chain, authorization.from))
+    return { kind: likely, signature, isVerified: false }
   throw invalidPayment(
     `signature does not match from: sign ${TYPES.join(' or ')} of ${chain.token.name} version ${chain.token.version} at ${chain.contracts.USDC} on chain ${chain.chainId} with the key of ${authorization.from}`,
   )
@@ -75,14 +74,13 @@ async function readWrapped(
   likely: Signed['kind'],
 ): Promise<Signed> {
   const { from } = authorization
-  if (await hasCode(chain, from).catch(unanswered))
-    return { kind: await kindFor(chain, authorization, signature, likely), signature, isVerified: false }
+  const signed = { kind: likely, signature, isVerified: false }
+  if (await hasCode(chain, from).catch(unanswered)) return signed
   if (!config.walletFactories.has(deployment.factory))
     throw invalidPayment(
       `the wallet ${from} is not deployed, and wallets of the factory ${deployment.factory} are not deployed here: deploy the wallet first, then send the same payment again`,
     )
-  const kind = await kindFor(chain, authorization, signature, likely, [deploymentCall(from, deployment)])
-  return { kind, signature, isVerified: false, deployment }
+  return { ...signed, deployment }
 }
 
 /** What the payer signs. */
@@ -121,25 +119,22 @@ export async function recoverSigner(
 }
 
 /**
- * Which message a contract wallet takes for signed. Where it takes neither, or both, it is `likely`: its trial tells the rest. Without a
- * salt there is nothing to ask: only a bare transfer can be settled then, and the token asks the wallet for just that. `before`: what
- * deploys the wallet.
+ * With the message that a contract wallet takes for signed; where it takes neither, or both, as it was read: its trial tells the rest.
+ * Without a salt there is nothing to ask: only a bare transfer can be settled then, and the token asks the wallet for just that. For a
+ * payment that is pinned: whoever sees the signature could show it for another purchase.
  */
-async function kindFor(
-  chain: Chain,
-  authorization: Authorization.Authorization,
-  signature: Hex,
-  likely: Signed['kind'],
-  before: Call[] = [],
-): Promise<Signed['kind']> {
-  if (likely === TRANSFER) return TRANSFER
-  const calls = KINDS.map((kind) =>
-    askWallet(authorization.from, CHECK_GAS, digestOf(chain, kind, authorization), signature),
-  )
+export async function asItsWalletSigned(chain: Chain, payment: Payment): Promise<Payment> {
+  const { authorization, deployment, isCommitted, isVerified } = payment
+  if (isVerified || !isCommitted) return payment
+  const { from, signature } = authorization
+  const signed = { ...authorization, to: chain.contracts.SplitRouter }
+  const before = deployment ? [deploymentCall(from, deployment)] : []
+  const calls = KINDS.map((kind) => askWallet(from, CHECK_GAS, digestOf(chain, kind, signed), signature))
   const relayer = chain.relayerPool.available()[0]
   const { outcomes } = await probe(chain, relayer, [...before, ...calls]).catch(unanswered)
-  const accepted = KINDS.filter((_, at) => isAccepted(outcomes[before.length + at]))
-  return accepted.length === 1 ? (accepted[0] ?? likely) : likely
+  const [kind, ...others] = KINDS.filter((_, at) => isAccepted(outcomes[before.length + at]))
+  if (kind === undefined || others.length > 0) return payment
+  return { ...payment, authorization: { ...authorization, kind } }
 }
 
 const codeAt = once(({ clock }) =>
@@ -162,5 +157,5 @@ function isContract(context: Context, chain: Chain, address: Address): Promise<b
 function unanswered(cause: unknown): never {
   if (!(cause instanceof RpcError)) throw cause
   const message = 'the chain does not answer about the wallet of the payer; send the same payment again'
-  throw new Refused('settle_failed', message, { retryable: true, cause })
+  throw forNow(message, cause)
 }

@@ -9,6 +9,7 @@ import { type Backed, type Backing, back, dayOf, givenOn } from './allowance.ts'
 import type { Tried } from './gas.ts'
 import type { Order } from './order.ts'
 import {
+  adopt,
   claim,
   countDeployment,
   holdDeployment,
@@ -48,6 +49,7 @@ interface Wanted {
   cost?: bigint
   fee?: bigint
   value?: bigint
+  isDeployment?: true
 }
 
 function tried({
@@ -59,13 +61,14 @@ function tried({
   cost = 0n,
   fee = 0n,
   value = 1n,
+  isDeployment,
 }: Wanted) {
   made += 1
   const name = numberToHex(nonce ?? 1_000_000 + made, { size: 32 })
   const key = { chainId, payer: payerAt(payer), nonce: name }
   const attribution = { merchantId: BigInt(merchant), productId: name, reviewId: 1n }
   const order = { kind: 'settle', key, digest: name, attribution, value, data: '0x' } as unknown as Order
-  return { order, gas: 1n, cost, fee, gift, risk } satisfies Tried
+  return { order, gas: 1n, cost, fee, gift, risk, ...(isDeployment && { isDeployment }) } satisfies Tried
 }
 
 interface Row extends Partial<Backing> {
@@ -221,6 +224,14 @@ describe('what may fail', () => {
     ])
   })
 
+  test('of a deployment is part of the sum, whatever credit its payer and its shop have', async () => {
+    await credit('payer', 1, 9_000n)
+    await credit('merchant', 1, 9_000n)
+    await held({ risk: 490_000n })
+    const deployment = { risk: 5_001n, isDeployment: true } as const
+    expect(await answersOf([deployment, { ...deployment, payer: 2 }])).toEqual([['merchant', 'new'], false])
+  })
+
   test('draws on credit while it is under way', async () => {
     await held({ risk: 500_000n })
     await credit('payer', 1, 10n)
@@ -315,6 +326,21 @@ describe('a payment that failed and is sent again', () => {
     expect(await givenOn(database.sql, chainId, NOW)).toEqual({ gift: 0n, risk: 300n })
   })
 
+  test('has lost what it drew on credit where somebody else settled it before its block was final, and once', async () => {
+    for (const kind of ['payer', 'merchant'] as const) {
+      chainId += 1
+      if (kind === 'merchant') await held({ risk: 500_000n })
+      await credit(kind, 1, 900n)
+      const payment = each()
+      const intentId = (await enqueued(payment)) as bigint
+      await mined(payment, intentId, 'failed', 0n, 300n)
+      expect(await adopt(database.sql, payment.order, payment.order.digest, NOW)).toBe(true)
+      expect(await creditOf(kind)).toBe(600n)
+      await markFinal(database.sql, intentId)
+      expect(await creditOf(kind)).toBe(600n)
+    }
+  })
+
   test('keeps on the sum of the day what it has lost before, whoever answers for it then', async () => {
     const payment = each()
     for (let at = 0; at < 3; at += 1) {
@@ -396,7 +422,7 @@ test(`whoever pays, fails, tries again and burns, days cost at most their sums b
   const underWay: { payment: Tried; intentId: bigint }[] = []
   const failed: Tried[] = []
   const unfinished: bigint[] = []
-  let refused = 0
+  let [refused, adopted] = [0, 0]
   const steps = 500
   for (let step = 0; step < steps; step += 1) {
     const now = NOW + (step < steps / 2 ? 0 : DAY_MS)
@@ -432,6 +458,9 @@ test(`whoever pays, fails, tries again and burns, days cost at most their sums b
       earned += fee
       if (state === 'failed') failed.push(payment)
       unfinished.push(intentId)
+    } else if (deed < 0.92 && failed.length > 0) {
+      const [{ order }] = failed.splice(int(random, 0, failed.length - 1), 1) as [Tried]
+      if (await adopt(database.sql, order, order.digest, now)) adopted += 1
     } else if (unfinished.length > 0) {
       await markFinal(database.sql, unfinished.splice(int(random, 0, unfinished.length - 1), 1)[0] as bigint)
     }
@@ -441,5 +470,6 @@ test(`whoever pays, fails, tries again and burns, days cost at most their sums b
   }
   // Both ways to be refused and to be settled were tried.
   expect(refused).toBeGreaterThan(0)
+  expect(adopted).toBeGreaterThan(0)
   expect(spent).toBeGreaterThan(0n)
 })

@@ -4,13 +4,13 @@
  * - gift: what it costs beyond its expected fee. Its merchant's credit pays for it, or else the share of those without credit, of which
  *   each merchant and each payer gets a small part. All gifts together are at most half of the sum. A payment whose fee covers its gas has none.
  * - risk: what it costs if it fails, or if its fee does not come. The payer's credit pays for it, or the other half of the sum, of
- *   which a payer gets a part, or the merchant's credit.
+ *   which a payer gets a part, or the merchant's credit. For the deployment of a wallet only the sum does.
  * Credit is half of what fees have left when their gas was paid. So a day costs at most the sum, beyond what fees have paid before.
  */
 import type { Queryable, Transaction } from '@referrer/database'
 import { type Address, bytesToHex, type Hex, numberToHex } from 'viem'
 import type { Config } from '../config.ts'
-import { Refused } from '../payment/refused.ts'
+import { forNow, type Refused } from '../payment/refused.ts'
 import type { Tried } from './gas.ts'
 
 /** Amounts in base units, and who answers for them. */
@@ -56,8 +56,8 @@ export async function back(
   now: number,
 ): Promise<(Backing | Refused)[]> {
   await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`facilitator allowance ${chainId}`}, 0))`
-  const holders = await readSums(tx, chainId, tried, now)
-  return tried.map((each) => backOne(limits, (name) => sumsOf(holders, name), each, now))
+  const of = await readSums(tx, chainId, now, tried)
+  return tried.map((each) => backOne(limits, of, each, now))
 }
 
 function backOne(
@@ -83,7 +83,8 @@ function backOne(
     (all.risk === 0n || all.risk + risk <= sum / OF_RISKS) &&
     (payer.risk === 0n || payer.risk + risk <= sum / OF_EACH_RISK)
   const left = merchant.credit - (giftOf === 'merchant' ? gift : 0n)
-  const riskOf = payer.credit >= risk ? 'payer' : isRisked ? 'new' : left >= risk ? 'merchant' : undefined
+  const covers = (credit: bigint) => !tried.isDeployment && credit >= risk
+  const riskOf = covers(payer.credit) ? 'payer' : isRisked ? 'new' : covers(left) ? 'merchant' : undefined
   if (!riskOf)
     return forNow(
       `too many payments of ${all.risk + risk > sum / OF_RISKS ? 'wallets that are new here' : `the wallet ${order.key.payer}`} are under way or failed in their block today: send it again in a minute, pay from a wallet that has paid here before, or after ${nextDay(now)}`,
@@ -108,55 +109,44 @@ export async function givenOn(
   chainId: number,
   now: number,
 ): Promise<Pick<Sums, 'gift' | 'risk'>> {
-  const [all] = await sql<Pick<Sums, 'gift' | 'risk'>[]>`
-    SELECT coalesce(sum(gift), 0)::bigint AS gift, coalesce(sum(burned + CASE risk_of WHEN 'new' THEN risk ELSE 0 END), 0)::bigint AS risk
-    FROM facilitator.settlements WHERE chain_id = ${chainId} AND day = ${dayOf(now)} AND gift + risk + burned > 0`
-  return all ?? { gift: 0n, risk: 0n }
+  const { gift, risk } = (await readSums(sql, chainId, now))('all')
+  return { gift, risk }
 }
 
+/** What each holder has had today, and its credit less what it answers for. */
 async function readSums(
-  tx: Transaction,
+  sql: Queryable,
   chainId: number,
-  tried: Tried[],
   now: number,
-): Promise<Map<Holder, Sums>> {
-  const payers = tried.map(({ order }) => bytesOf(order.key.payer))
-  const merchants = tried.map(({ order }) => order.attribution.merchantId)
-  const rows = await tx<({ kind: string; id: Buffer } & Sums)[]>`
-    WITH today AS (
-      SELECT payer, merchant_id, gift, CASE gift_of WHEN 'new' THEN gift ELSE 0 END AS new_gift,
-        burned + CASE risk_of WHEN 'new' THEN risk ELSE 0 END AS new_risk
+  tried: Tried[] = [],
+): Promise<(name: Holder) => Sums> {
+  // Merchants have eight bytes, payers twenty, and all of them none.
+  const ids = tried.flatMap((each) => [merchantOf(each), payerOf(each)].map(bytesIn))
+  const rows = await sql<({ kind: string; id: Buffer } & Sums)[]>`
+    WITH counted AS (
+      SELECT merchant_id, payer, gift, CASE gift_of WHEN 'new' THEN gift ELSE 0 END AS new_gift,
+        burned + CASE risk_of WHEN 'new' THEN risk ELSE 0 END AS new_risk, 0::bigint AS of_merchant, 0::bigint AS of_payer
       FROM facilitator.settlements WHERE chain_id = ${chainId} AND day = ${dayOf(now)} AND gift + risk + burned > 0
-    ), drawn AS (
-      SELECT payer, merchant_id, CASE gift_of WHEN 'merchant' THEN gift ELSE 0 END + CASE risk_of WHEN 'merchant' THEN risk ELSE 0 END
-          AS of_merchant, CASE risk_of WHEN 'payer' THEN risk ELSE 0 END AS of_payer
+      UNION ALL SELECT merchant_id, payer, 0, 0, 0, CASE gift_of WHEN 'merchant' THEN gift ELSE 0 END
+        + CASE risk_of WHEN 'merchant' THEN risk ELSE 0 END, CASE risk_of WHEN 'payer' THEN risk ELSE 0 END
       FROM facilitator.settlements WHERE chain_id = ${chainId} AND NOT is_final
     ), sums AS (
-      SELECT 'all' AS kind, ''::bytea AS id, gift, new_risk AS risk, 0::bigint AS credit FROM today
-      UNION ALL SELECT 'new', '', new_gift, 0, 0 FROM today
-      UNION ALL SELECT 'merchant', int8send(merchant_id), new_gift, 0, 0 FROM today WHERE merchant_id = ANY(${merchants}::bigint[])
-      UNION ALL SELECT 'payer', payer, new_gift, new_risk, 0 FROM today WHERE payer = ANY(${payers}::bytea[])
-      UNION ALL SELECT 'merchant', int8send(merchant_id), 0, 0, -of_merchant FROM drawn WHERE merchant_id = ANY(${merchants}::bigint[])
-      UNION ALL SELECT 'payer', payer, 0, 0, -of_payer FROM drawn WHERE payer = ANY(${payers}::bytea[])
-      UNION ALL SELECT c.kind, c.id, 0, 0, c.credit FROM facilitator.credits c
-      JOIN (SELECT 'merchant' AS kind, int8send(m) AS id FROM unnest(${merchants}::bigint[]) m
-        UNION SELECT 'payer', p FROM unnest(${payers}::bytea[]) p) asked USING (kind, id) WHERE c.chain_id = ${chainId}
+      SELECT each.* FROM counted CROSS JOIN LATERAL (VALUES
+        ('all', ''::bytea, gift, new_risk, 0::bigint), ('new', '', new_gift, 0, 0),
+        ('merchant', int8send(merchant_id), new_gift, 0, -of_merchant), ('payer', payer, new_gift, new_risk, -of_payer)
+      ) AS each (kind, id, gift, risk, credit) WHERE each.id = '' OR each.id = ANY(${ids}::bytea[])
+      UNION ALL SELECT kind, id, 0, 0, credit FROM facilitator.credits
+      WHERE chain_id = ${chainId} AND kind IN ('merchant', 'payer') AND id = ANY(${ids}::bytea[])
     )
     SELECT kind, id, sum(gift)::bigint AS gift, sum(risk)::bigint AS risk, sum(credit)::bigint AS credit FROM sums GROUP BY kind, id`
-  return new Map(
-    rows.map(({ kind, id, ...sums }) => [
-      (id.length === 0 ? kind : `${kind}:${bytesToHex(id)}`) as Holder,
-      sums,
-    ]),
-  )
+  const holders = new Map<string, Sums>()
+  for (const { kind, id, ...sums } of rows)
+    holders.set(id.length === 0 ? kind : `${kind}:${bytesToHex(id)}`, sums)
+  return (name) => {
+    const known = holders.get(name) ?? { gift: 0n, risk: 0n, credit: 0n }
+    holders.set(name, known)
+    return known
+  }
 }
 
-const bytesOf = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
-
-function sumsOf(holders: Map<Holder, Sums>, name: Holder): Sums {
-  const known = holders.get(name) ?? { gift: 0n, risk: 0n, credit: 0n }
-  holders.set(name, known)
-  return known
-}
-
-const forNow = (message: string) => new Refused('settle_failed', message, { retryable: true })
+const bytesIn = (name: Holder) => Buffer.from(name.slice(name.indexOf('0x') + 2), 'hex')

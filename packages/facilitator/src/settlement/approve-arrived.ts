@@ -3,10 +3,10 @@ import { commissionEscrowAbi } from '@referrer/protocol/abi'
 import { encodeFunctionData } from 'viem'
 import type { Chain } from '../context.ts'
 import { probe } from '../onchain/probe.ts'
-import { Refused } from '../payment/refused.ts'
+import { forNow, Refused } from '../payment/refused.ts'
 import { type Attempt, type In, refuse } from './attempt.ts'
 import { partiesOf, READ_GAS } from './parties.ts'
-import { notSigned, revertsNow, wentBack } from './refusals.ts'
+import { notSigned, wentBack } from './refusals.ts'
 import { explainRevert } from './revert.ts'
 import { GAS_OF_WALLET } from './simulation.ts'
 import type { Next } from './states.ts'
@@ -41,7 +41,7 @@ export async function approveArrived(
   // A registry that does not answer may never do so again.
   if (isForGood || name === 'RegistryUnreadable')
     return takenBack(new Refused(reason, message, { retryable: !isForGood }))
-  if (!split?.ok) return refuse(revertsNow(message))
+  if (!split?.ok) return refuse(forNow(message))
   if (refusal) return refuse(refusal.withTakeBack(await attempt.takeBack(notBefore)))
   return { state: 'checked', order, gas: split.gasUsed }
 }

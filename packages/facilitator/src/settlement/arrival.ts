@@ -113,7 +113,8 @@ async function findSplit(
     TERMS.every((term) => terms[term] === attribution[term]) && terms.price === authorization.value
   const sent = await chain.rpc.request<{ from: Address } | null>('eth_getTransactionByHash', [transaction])
   const isUntold = isOurs || (payment.isCommitted && sent !== null && !(await isSettler(chain, sent.from)))
-  if (!isAsOrdered || !isUntold) return { type: 'split', transaction }
+  if (!isAsOrdered) return { type: 'split', transaction: undefined }
+  if (!isUntold) return { type: 'split', transaction }
   return { type: 'outside', transaction, depth: head - hexToNumber(log.blockNumber) + 1 }
 }
 

@@ -18,16 +18,15 @@ import {
   type TransactionStatus,
 } from '@referrer/chain'
 import { currentOrigin } from '@referrer/process'
-import { type Address, type Hex, numberToHex } from 'viem'
+import { type Address, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
 import { type Deployment, deploymentCall } from '../onchain/wallet-deployment.ts'
 import { feeNow } from '../payment/fee.ts'
 import { keyOf, type Payment } from '../payment/payment.ts'
-import { invalidPayment, Refused } from '../payment/refused.ts'
+import { forNow, invalidPayment, Refused } from '../payment/refused.ts'
 import { hasCode } from '../payment/signature.ts'
 import { back } from './allowance.ts'
-import { deploymentGasLimit, lifeGas } from './gas.ts'
-import { costOf } from './gas-price.ts'
+import { costOf, deploymentGasLimit, lifeGas } from './gas.ts'
 import { toSettle } from './order.ts'
 import { notSent, tookTooLong, unreachable } from './refusals.ts'
 import type { RelayerLoad } from './relayer-load.ts'
@@ -41,6 +40,9 @@ export interface Deployments {
 }
 
 type Good = Extract<Verdict, { type: 'good' }>
+type Call = TransactionRequest & { gas: bigint }
+
+const NO_SALE = { cost: 0n, fee: 0n, gift: 0n, isDeployment: true } as const
 
 export function createDeployments(
   context: Context,
@@ -69,27 +71,27 @@ export function createDeployments(
     if (verdict?.type !== 'good') throw unreachable(undefined)
     if (verdict.deploymentGas === undefined) return undefined
     requireWorth(context, payment, verdict, await feeNow(chain, toSettle(payment)))
-    return send(payment, deployment, load.leastBusy().relayer, verdict.deploymentGas, signal)
+    return send(payment, deployment, verdict.deploymentGas, signal)
   }
 
   async function send(
     payment: Payment,
     deployment: Deployment,
-    from: Address,
     used: bigint,
     signal: AbortSignal,
   ): Promise<bigint> {
     const wallet = payment.authorization.from
+    const from = load.leastBusy().relayer
     const { target: to, data } = deploymentCall(wallet, deployment)
     const gas = deploymentGasLimit(used, data)
-    await rehearse(payment, { from, to, data, gas })
+    const call = { chainId, from, to, data, gas, key: nameOf(wallet), label: 'wallet deployment' }
+    await rehearse(payment, call)
     // Whoever gave up meanwhile has been told that nothing was sent.
     if (signal.aborted) throw tookTooLong()
-    const request = { chainId, from, to, data, gas, key: nameOf(wallet), label: 'wallet deployment' }
     // Not before: strangers could keep the relayers from settling with calls that are tried and never sent.
     if (load.of(from) >= config.maxBatchesInFlight) throw notSent('too many transactions are under way')
     const end = load.begin(from)
-    const intentId = await enqueue(payment, { ...request, origin: currentOrigin() }).finally(() => {
+    const intentId = await enqueue(payment, { ...call, origin: currentOrigin() }).finally(() => {
       end()
       pump()
     })
@@ -99,10 +101,7 @@ export function createDeployments(
   }
 
   /** Exactly as it will be sent: in the trial together with the payment the sender is somebody else, which a wallet could tell. */
-  async function rehearse(
-    payment: Payment,
-    { from, to, data, gas }: { from: Address; to: Address; data: Hex; gas: bigint },
-  ): Promise<void> {
+  async function rehearse(payment: Payment, { from, to, data, gas }: Call): Promise<void> {
     const call = { from, to, data, gas: numberToHex(gas) }
     await chain.rpc.request('eth_call', [call, 'latest']).catch((error) => {
       // Older nodes tell a revert without data by its message alone.
@@ -113,18 +112,15 @@ export function createDeployments(
     })
   }
 
-  function enqueue(payment: Payment, request: TransactionRequest & { gas: bigint }): Promise<bigint> {
+  function enqueue(payment: Payment, request: Call): Promise<bigint> {
     const { key, gas } = request
     return sql.begin(async (tx) => {
       const risk = costOf(config, gas)
-      const tried = { order: toSettle(payment), gas, cost: 0n, fee: 0n, gift: 0n, risk }
+      const tried = { ...NO_SALE, order: toSettle(payment), gas, risk }
       const [backing] = await back(tx, config, chainId, [tried], clock())
       const known = await readTransaction(tx, { chainId, key })
       if (known && !isUntried(known)) return known.id
-      if (backing instanceof Refused)
-        throw new Refused('settle_failed', `${backing.message}; or deploy the wallet first`, {
-          retryable: true,
-        })
+      if (backing instanceof Refused) throw forNow(`${backing.message}; or deploy the wallet first`)
       if (known) await releaseKey(tx, known.id)
       await holdDeployment(tx, keyOf(payment), risk, clock())
       return enqueueTransaction(tx, request)
@@ -177,7 +173,7 @@ export function requireWorth({ config }: Context, payment: Payment, verdict: Goo
   if (fee >= cost) return
   const first = `the wallet ${from} is not deployed, and to deploy it and to settle the payment costs ${cost} base units of gas, which the platform's fee of this payment, ${fee}, does not pay for: deploy the wallet first, then send the same payment again`
   // Without a fee nothing tells the amount: the product may not be known for the moment.
-  if (fee === 0n) throw new Refused('settle_failed', first, { retryable: true })
+  if (fee === 0n) throw forNow(first)
   throw invalidPayment(`${first}, or pay ${(value * cost + fee - 1n) / fee} base units or more`)
 }
 

@@ -43,12 +43,15 @@ export async function enqueue(
         const backed = wanted.flatMap((each, at) => {
           const backing = backings[at]
           if (backing instanceof Refused) refused.set(nameOf(each), backing)
-          return backing && !(backing instanceof Refused) ? [{ ...each, ...backing }] : []
+          const [requestId] = each.waiting.attempt.origin.requestIds
+          return backing && !(backing instanceof Refused) ? [{ ...each, ...backing, requestId }] : []
         })
         if (backed.length === 0) return { intentId: undefined, written: new Set(), refused }
         const intentId = await enqueueTransaction(tx, requestOf(chain, relayer, backed))
-        const written = await claim(tx, intentId, backed.map(withRequest), clock())
-        if (written.size < backed.length) throw new OnlySome(written, refused)
+        const written = await claim(tx, intentId, backed, clock())
+        // The others are asked for again, and those that were refused are refused again.
+        const isTaken = (each: Approved) => !written.has(nameOf(each)) && !refused.has(nameOf(each))
+        if (written.size < backed.length) throw new OnlySome(wanted.filter((each) => !isTaken(each)))
         isWritten = true
         return { intentId, written, refused }
       })
@@ -56,19 +59,13 @@ export async function enqueue(
     } catch (error) {
       if (isWritten) throw new PerhapsWritten('the database was lost', { cause: error })
       if (!(error instanceof OnlySome)) throw error
-      // Its rows are asked for again, and those that were refused are refused again.
-      wanted = wanted.filter((each) => error.written.has(nameOf(each)) || error.refused.has(nameOf(each)))
+      wanted = error.others
     }
   }
   return { intentId: undefined, written: new Set(), refused: new Map() }
 }
 
 const nameOf = ({ order }: Approved) => keyText(order.key)
-
-const withRequest = <A extends Approved>(approved: A) => ({
-  ...approved,
-  requestId: approved.waiting.attempt.origin.requestIds[0],
-})
 
 function requestOf({ chainId, contracts }: Chain, relayer: Address, approved: Approved[]) {
   const orders = approved.map(({ order }) => order)
@@ -90,12 +87,10 @@ function requestOf({ chainId, contracts }: Chain, relayer: Address, approved: Ap
 
 /** Rolls the database transaction back, so that it can be repeated for the rest. */
 class OnlySome extends Error {
-  readonly written: Set<string>
-  readonly refused: Map<string, Refused>
+  readonly others: Approved[]
 
-  constructor(written: Set<string>, refused: Map<string, Refused>) {
+  constructor(others: Approved[]) {
     super('some of the payments have a row of another request')
-    this.written = written
-    this.refused = refused
+    this.others = others
   }
 }

@@ -1,5 +1,6 @@
-// How much gas a transaction needs, from what its calls used when they were tried.
+// How much gas a transaction needs, from what its calls used when they were tried, and what it is worth.
 import type { Hex } from 'viem'
+import type { Config } from '../config.ts'
 import { MOST_GAS } from '../onchain/probe.ts'
 import type { Order } from './order.ts'
 import { GAS_PER_PURCHASE } from './simulation.ts'
@@ -17,6 +18,8 @@ export interface Tried {
   /** What it costs beyond that fee, and what it may cost at worst. */
   gift: bigint
   risk: bigint
+  /** Of the payer's wallet: no sale has come of it yet. */
+  isDeployment?: true
 }
 
 const TRANSACTION = 21_000n
@@ -92,8 +95,16 @@ export function usedEach(gasUsed: bigint, endings: { state: Outcome }[]): Record
 }
 
 function dataGas(data: Hex): bigint {
-  let zeros = 0
   const bytes = Buffer.from(data.slice(2), 'hex')
-  for (const byte of bytes) if (byte === 0) zeros += 1
+  const zeros = bytes.filter((byte) => byte === 0).length
   return BigInt(zeros) * ZERO_BYTE + BigInt(bytes.length - zeros) * OTHER_BYTE
 }
+
+/** Wei in an ether, over base units in a dollar. */
+const SCALE = 10n ** 12n
+
+/** In base units, rounded up, at the prices of the configuration. */
+export const costOf = (
+  { gasPriceWei, ethPriceUsd }: Pick<Config, 'gasPriceWei' | 'ethPriceUsd'>,
+  gas: bigint,
+): bigint => (gas * gasPriceWei * ethPriceUsd + SCALE - 1n) / SCALE

@@ -5,24 +5,18 @@ import { type Attempt, type In, refuse } from './attempt.ts'
 import { refusalOfRow } from './refusals.ts'
 import type { Next } from './states.ts'
 import { findRow } from './store.ts'
-import type { Tracker } from './tracker.ts'
 
-/** A copy of the request gets the answer of the row. Any other request for the same money waits for it, and is refused. */
+/** A copy of the request gets the answer of the row. Any other request for the same money is refused. */
 export async function join(
   { sql }: Context,
-  tracker: Tracker,
   { key, digest, payment }: Attempt,
   { mayRetry, isSplit }: In<'taken'>,
 ): Promise<In<Next<'taken'>>> {
   const row = await findRow(sql, key)
-  if (row?.state === 'pending') {
-    const { intentId } = row
-    if (intentId === null) throw new Error(`no transaction for the payment ${key.payer} ${key.nonce}`)
-    if (row.digest === digest) return { state: 'enqueued', intentId }
-    await tracker.follow(intentId)
-    return refuse(refusalOfRow(await findRow(sql, key)))
-  }
+  const isOwn = row?.digest === digest
+  if (isOwn && row.state === 'pending' && row.intentId !== null)
+    return { state: 'enqueued', intentId: row.intentId }
   if (isSplit && row?.state !== 'settled') return refuse(alreadyUsed(undefined))
-  const isFree = !row || (row.state === 'open' && row.digest === digest)
-  return isFree && mayRetry && payment ? { state: 'queued', payment } : refuse(refusalOfRow(row))
+  const isFree = !row || (isOwn && row.state === 'open')
+  return isFree && mayRetry && payment ? { state: 'queued', payment } : refuse(refusalOfRow(row, digest))
 }

@@ -34,7 +34,7 @@ export async function locate(
   // The purchase was made by somebody who told nobody: the first request for it is answered with their transaction.
   const { transaction } = arrival
   if (await adopt(sql, toSettle(payment), transaction, clock())) return { state: 'final', transaction }
-  return refuse(refusalOfRow(await findRow(sql, key)))
+  return refuse(refusalOfRow(await findRow(sql, key), digest))
 }
 
 /** Waits until the transaction is deep enough to build on. `isOurs`: a transaction of ours that a reorganisation brought back counts, too. */

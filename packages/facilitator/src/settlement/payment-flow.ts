@@ -61,7 +61,7 @@ export function createPaymentFlow(context: Context, chain: Chain, onEvent: OnSet
     queued: (attempt, { payment }) => queue.submit(attempt, payment),
     used: (attempt, at) => locate(context, chain, attempt, at),
     arrived: (attempt, at) => approveArrived(chain, attempt, at),
-    taken: (attempt, at) => join(context, tracker, attempt, at),
+    taken: (attempt, at) => join(context, attempt, at),
     checked: (attempt, at) =>
       attempt.signal.aborted ? refuse(tookTooLong()) : queue.submitAlone(attempt, at),
     enqueued: (_, at) => awaitBlock(at),

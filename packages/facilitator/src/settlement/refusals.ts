@@ -1,12 +1,9 @@
 // Why a payment is not settled, in the words that merchant and buyer read.
 import type { Hash } from 'viem'
 import type { PaymentKey } from '../payment/payment.ts'
-import { alreadyUsed, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
+import { alreadyUsed, forNow, invalidPayment, type RefusalReason, Refused } from '../payment/refused.ts'
 import type { ClosedArrival } from './arrival.ts'
 import type { Row } from './store.ts'
-
-const forNow = (message: string, cause?: unknown) =>
-  new Refused('settle_failed', message, { retryable: true, cause })
 
 export const unreachable = (cause: unknown) =>
   forNow('the chain cannot be asked now; nothing was sent, send the same payment again', cause)
@@ -17,8 +14,6 @@ export const outOfOrder = (cause: unknown) =>
 export const notSent = (why: string) => forNow(`not sent: ${why}; send the same payment again`)
 
 export const tookTooLong = () => forNow('it took too long; nothing was sent, send the same payment again')
-
-export const revertsNow = (why: string) => forNow(why)
 
 /** It was sent without effect, and others may have its signature: until its end nobody can say that no money moves. */
 export const usableUntil = (why: string, validBefore: bigint, reason: RefusalReason = 'settle_failed') =>
@@ -31,7 +26,7 @@ export const usableUntil = (why: string, validBefore: bigint, reason: RefusalRea
 export const tryAgain = (why: string) => forNow(`${why}; the transfer is kept: ask again with the same body`)
 
 /** Of an authorisation that commits to nothing. */
-export const pinnedElsewhere = () =>
+const pinnedElsewhere = () =>
   invalidPayment(
     'this authorisation was first shown for another purchase, and pays for no other one: sign a new one',
   )
@@ -59,9 +54,11 @@ export const notKnownYet = (key: PaymentKey) =>
 export const notMinedYet = (key: PaymentKey, transaction: Hash) =>
   new Refused('settle_failed', `sent and not mined yet: ${askFor(key)}`, { pending: true, transaction })
 
-/** Of a payment whose row belongs to another request. */
-export function refusalOfRow(row: Row | undefined): Refused {
-  if (row?.state === 'settled') return alreadyUsed(row.transaction ?? undefined)
+/** Of a payment whose row stops a request with this digest. What paid for another purchase is not named: nobody is to serve for it. */
+export function refusalOfRow(row: Row | undefined, digest: Hash): Refused {
+  const isOwn = row?.digest === digest
+  if (row?.state === 'settled') return alreadyUsed((isOwn && row.transaction) || undefined)
+  if (row && !isOwn && row.validBefore !== null) return pinnedElsewhere()
   return forNow('another request for this payment is under way or failed; send it again')
 }
 

@@ -16,25 +16,16 @@ import { RpcError } from '@referrer/chain'
 import { currentRequestId, withTimeout } from '@referrer/process'
 import { type Hash, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { keyOf, type Payment, type PaymentKey } from '../payment/payment.ts'
-import { alreadyUsed, Refused } from '../payment/refused.ts'
-import { RECEIVE } from '../payment/signature.ts'
+import { keyOf, type Payment, type PaymentKey, type PurchaseId } from '../payment/payment.ts'
+import { Refused } from '../payment/refused.ts'
+import { asItsWalletSigned, RECEIVE } from '../payment/signature.ts'
 import { useOf } from './arrival.ts'
 import { PerhapsWritten } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
 import { FINISH_WINDOW } from './keep-pins.ts'
 import { keyOfDeposit, toSettle } from './order.ts'
 import { createPaymentFlow } from './payment-flow.ts'
-import {
-  notKnownYet,
-  outOfOrder,
-  pinnedElsewhere,
-  refusalOfRow,
-  tookTooLong,
-  tooMany,
-  unreachable,
-  usableUntil,
-} from './refusals.ts'
+import { notKnownYet, outOfOrder, refusalOfRow, tooMany, unreachable, usableUntil } from './refusals.ts'
 import { createRequests } from './requests.ts'
 import { findRow, pin, type Row } from './store.ts'
 import type { Settlement, Settler } from './types.ts'
@@ -56,6 +47,8 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   const unverified = context.limits.limiter('unverified', UNVERIFIED)
   const lasting = context.limits.limiter('lasting', LASTING)
 
+  const asSigned = (payment: Payment) => asItsWalletSigned(known(context.chains, payment.chainId), payment)
+
   /** Before any node sees the signature. Throws `Refused` unless this is the first purchase that it is shown for. */
   async function pinned(payment: Payment, client: string): Promise<void> {
     const { authorization, isCommitted, isVerified, deployment, digest } = payment
@@ -71,11 +64,14 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     const key = keyOf(payment)
     const row = hasEnded ? await findRow(sql, key) : await pin(sql, toSettle(payment), clock(), isCommitted)
     if (!row || row.digest === digest || (isCommitted && !row.wasSent)) return
-    throw row.state === 'settled' ? alreadyUsed(row.transaction ?? undefined) : pinnedElsewhere()
+    throw refusalOfRow(row, digest)
   }
 
-  async function counted(key: PaymentKey, work: () => Promise<Hash>): Promise<Hash> {
-    const { chainId } = key
+  const tellingWhy = <T>(purchase: PurchaseId, work: Promise<T>): Promise<T> =>
+    work.catch(async (error) => Promise.reject(await told(error, purchase)))
+
+  async function counted(purchase: PurchaseId, work: Promise<Hash>): Promise<Hash> {
+    const { chainId } = purchase.key
     const began = clock()
     const ended = (status: 'settled' | 'refused' | 'failed') =>
       onEvent({
@@ -86,30 +82,35 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
         requestId: currentRequestId(),
       })
     try {
-      const transaction = await work()
+      const transaction = await work
       ended('settled')
       return transaction
     } catch (error) {
-      const refusal = await whileUsable(key, refusalFor(error, key))
+      const refusal = await told(error, purchase)
       ended(refusal.reason === 'settle_failed' ? 'failed' : 'refused')
       throw refusal
     }
   }
 
   /** Whatever went wrong, it is safe to ask again. */
-  function refusalFor(error: unknown, key?: PaymentKey): Refused {
+  function refusalFor(error: unknown, key: PaymentKey): Refused {
     if (error instanceof Refused) return error
     if (error instanceof RpcError) return unreachable(error)
     log.error({ err: error }, 'a payment ended with an unexpected error')
-    return error instanceof PerhapsWritten && key ? notKnownYet(key) : outOfOrder(error)
+    return error instanceof PerhapsWritten ? notKnownYet(key) : outOfOrder(error)
   }
 
-  /** What was sent without effect can still be used until its end: until then no refusal says that the buyer may pay anew. */
-  async function whileUsable(key: PaymentKey, refusal: Refused): Promise<Refused> {
-    if (refusal.pending || refusal.isUsed || refusal.retryable) return refusal
+  /** While what was sent for a purchase may still move its money, no refusal of that purchase says that the buyer may pay anew. */
+  async function told(error: unknown, { key, digest }: PurchaseId): Promise<Refused> {
+    const refusal = refusalFor(error, key)
+    if (refusal.pending || refusal.retryable) return refusal
     try {
-      const row = await findRow(sql, key)
-      if (row?.state !== 'open' || !row.wasSent || row.validBefore === null) return refusal
+      const row = await withTimeout(RECORDS_MS, findRow(sql, key), () => notKnownYet(key))
+      if (row instanceof Refused) return row
+      if (row?.digest !== digest) return refusal
+      if (row.state === 'settled') return refusalOfRow(row, digest)
+      if (row.state === 'pending') return notKnownYet(key)
+      if (refusal.isUsed || !row.wasSent || row.validBefore === null) return refusal
       const hasEnded = await hasPassed(known(context.chains, key.chainId), row.validBefore)
       return hasEnded ? refusal : usableUntil(refusal.message, row.validBefore, refusal.reason)
     } catch (cause) {
@@ -151,41 +152,32 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   }
 
   return {
+    told,
     async settle(payment, client) {
-      const flow = known(flows, payment.chainId)
-      const key = keyOf(payment)
-      const attempt = async (signal: AbortSignal) => {
-        // Nothing is sent before it is pinned: whoever waits for a database that does not answer is told so.
-        const late = Promise.withResolvers<never>()
-        signal.addEventListener('abort', () => late.reject(tookTooLong()), { once: true })
-        await Promise.race([pinned(payment, client), late.promise])
-        return flow.settle(payment, signal)
-      }
+      const purchase = purchaseOf(payment)
+      const attempt = async (signal: AbortSignal) =>
+        known(flows, payment.chainId).settle(await asSigned(payment), signal)
       const transaction = await requests.share(
-        key,
-        payment.digest,
-        (signal) => counted(key, () => attempt(signal)),
-        pinnedElsewhere,
+        purchase,
+        () => tellingWhy(purchase, pinned(payment, client)),
+        (signal) => counted(purchase, attempt(signal)),
       )
       return { transaction, payer: payment.authorization.from }
     },
     async check(payment, client) {
       const chain: Chain = known(context.chains, payment.chainId)
-      try {
-        await pinned(payment, client)
-        await verify(context, chain, payment)
-      } catch (error) {
-        throw refusalFor(error)
-      }
+      const checked = pinned(payment, client).then(async () =>
+        verify(context, chain, await asSigned(payment)),
+      )
+      await tellingWhy(purchaseOf(payment), checked)
     },
     async splitDeposit(deposit, unless) {
       const flow = known(flows, deposit.chainId)
-      const key = keyOfDeposit(deposit)
+      const purchase = { key: keyOfDeposit(deposit), digest: deposit.digest }
       const transaction = await requests.share(
-        key,
-        deposit.digest,
-        (signal) => counted(key, () => flow.splitDeposit(deposit, unless, signal)),
-        () => refusalOfRow(undefined),
+        purchase,
+        async () => {},
+        (signal) => counted(purchase, flow.splitDeposit(deposit, unless, signal)),
       )
       return { transaction, payer: deposit.charge.payer }
     },
@@ -202,6 +194,8 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     },
   }
 }
+
+const purchaseOf = (payment: Payment): PurchaseId => ({ key: keyOf(payment), digest: payment.digest })
 
 /** Whether a block that no reorganisation undoes is as late. */
 async function hasPassed({ rpc, confirmations }: Chain, seconds: bigint): Promise<boolean> {

@@ -6,7 +6,7 @@ import { type Call, type Outcome, type ProbeTag, probe } from '../onchain/probe.
 import { deploymentCall } from '../onchain/wallet-deployment.ts'
 import { askWallet, isAccepted } from '../onchain/wallet-signature.ts'
 import type { Payment } from '../payment/payment.ts'
-import { invalidPayment, Refused } from '../payment/refused.ts'
+import { forNow, invalidPayment, Refused } from '../payment/refused.ts'
 import { digestOf } from '../payment/signature.ts'
 import { toSettle } from './order.ts'
 import { partiesOf, READ_GAS } from './parties.ts'
@@ -143,18 +143,10 @@ function judgeFailure(
     return refused(invalidPayment(`signature does not match from: the wallet ${from} does not accept it`))
   const funds = numberIn(balance)
   if (funds !== undefined && funds < value)
-    return refused(
-      new Refused(
-        'settle_failed',
-        `the payer ${from} has ${funds} of the ${value} base units that it would pay`,
-        {
-          retryable: true,
-        },
-      ),
-    )
+    return refused(forNow(`the payer ${from} has ${funds} of the ${value} base units that it would pay`))
   const { name, message } = explainRevert(revert)
   if (name === 'SelfReferral') return refused(new Refused('self_referral', message))
-  return refused(new Refused('settle_failed', message, { retryable: true }))
+  return refused(forNow(message))
 }
 
 const expired = (at: bigint) =>

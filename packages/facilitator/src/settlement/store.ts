@@ -82,22 +82,13 @@ export async function claim(
   const orders = backed.map(({ order }) => order)
   // One purchase fits such a nonce: a pin that somebody else has made of it without the salt is none.
   const committed = orders.flatMap(({ payment, key }) => (payment?.isCommitted ? [bytes(key.nonce)] : []))
-  // An earlier try has ended, though its block is not final: what it drew on credit is lost now, because its numbers are overwritten.
   const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
-    WITH tried AS (
-      SELECT chain_id, payer, merchant_id, risk, risk_of
-      FROM facilitator.settlements JOIN unnest(
-        ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
-        ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ digest }) => bytes(digest))}::bytea[],
-        ${orders.map(({ kind }) => kind)}::text[]
-      ) AS told (chain_id, payer, nonce, new_digest, new_kind) USING (chain_id, payer, nonce)
-      WHERE state = 'open' AND NOT is_final AND risk_of <> 'new' AND (digest = new_digest OR new_kind = 'deposit')
-    ), drawn AS (
-      INSERT INTO facilitator.credits AS c (chain_id, kind, id, credit)
-      SELECT chain_id, risk_of, CASE risk_of WHEN 'payer' THEN payer ELSE int8send(merchant_id) END AS id, -sum(risk)
-      FROM tried GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-      ON CONFLICT (chain_id, kind, id) DO UPDATE SET credit = c.credit + EXCLUDED.credit
-    )
+    ${withLost(
+      tx,
+      tx`(chain_id, payer, nonce) IN (SELECT * FROM unnest(${orders.map(({ key }) => key.chainId)}::bigint[],
+          ${orders.map(({ key }) => bytes(key.payer))}::bytea[], ${orders.map(({ key }) => bytes(key.nonce))}::bytea[]))
+        AND (kind = 'deposit' OR digest = ANY(${orders.map(({ digest }) => bytes(digest))}::bytea[]))`,
+    )}
     INSERT INTO facilitator.settlements AS s
       (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, cost, gift, gift_of, risk, risk_of,
         request_id, intent_id, day)
@@ -124,14 +115,27 @@ export async function claim(
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
 
+/** A try has ended, though its block is not final: what it drew on credit is lost now, because what follows overwrites these rows. */
+const withLost = (sql: Queryable, rows: ReturnType<typeof isRow>) => sql`
+  WITH tried AS (
+    SELECT * FROM facilitator.settlements WHERE ${rows} AND state = 'open' AND NOT is_final AND risk_of <> 'new'
+  ), lost AS (
+    INSERT INTO facilitator.credits AS c (chain_id, kind, id, credit)
+    SELECT chain_id, risk_of, CASE risk_of WHEN 'payer' THEN payer ELSE int8send(merchant_id) END AS id, -sum(risk)
+    FROM tried GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    ON CONFLICT (chain_id, kind, id) DO UPDATE SET credit = c.credit + EXCLUDED.credit
+  )`
+
 /** Writes a row for a purchase that somebody else's transaction made. False: there is a row already. */
 export async function adopt(sql: Queryable, order: Order, transaction: Hash, now: number): Promise<boolean> {
   const { key, digest, payment } = order
   await pin(sql, order, now, payment?.isCommitted === true)
+  const row = sql`${isRow(sql, key)} AND digest = ${bytes(digest)}`
   const { count } = await sql`
+    ${withLost(sql, row)}
     UPDATE facilitator.settlements
     SET intent_id = NULL, state = 'settled', transaction = ${bytes(transaction)}, message = NULL, is_final = true, changed_at = now()
-    WHERE ${isRow(sql, key)} AND state = 'open' AND digest = ${bytes(digest)}`
+    WHERE ${row} AND state = 'open'`
   return count === 1
 }
 
@@ -143,9 +147,10 @@ export async function holdDeployment(
   now: number,
 ): Promise<void> {
   await tx`
+    ${withLost(tx, isRow(tx, key))}
     UPDATE facilitator.settlements
-    SET burned = CASE WHEN day = ${dayOf(now)} AND risk_of = 'new' THEN burned + risk ELSE burned END, risk = ${most}, risk_of = 'new',
-      day = ${dayOf(now)}
+    SET burned = CASE WHEN day < ${dayOf(now)} THEN 0 WHEN risk_of = 'new' THEN burned + risk ELSE burned END, risk = ${most},
+      risk_of = 'new', day = ${dayOf(now)}
     WHERE ${isRow(tx, key)} AND state = 'open'`
 }
 

@@ -1,5 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { Payment, PaymentKey } from '../payment/payment.ts'
+import type { Payment, PaymentKey, PurchaseId } from '../payment/payment.ts'
 import type { Refused } from '../payment/refused.ts'
 
 /** What `/settle` answers when the money has been split. */
@@ -45,6 +45,8 @@ export interface Settler {
   settle(payment: Payment, client: string): Promise<Settled>
   /** Whether it would be settled now. Sends nothing. */
   check(payment: Payment, client: string): Promise<void>
+  /** What a request of this purchase is told that was refused. */
+  told(error: unknown, purchase: PurchaseId): Promise<Refused>
   /** Splits a deposit whose transfer has been checked, unless something speaks against it. */
   splitDeposit(deposit: Deposit, unless: Unless): Promise<Settled>
   find(key: PaymentKey): Promise<Settlement>

@@ -21,7 +21,7 @@ export async function verify(context: Context, chain: Chain, payment: Payment): 
   if (verdict?.type !== 'used') throw unreachable(undefined)
   if (verdict.refusal) throw verdict.refusal
   const row = await findRow(context.sql, keyOf(payment))
-  if (row && row.state !== 'open') throw refusalOfRow(row)
+  if (row && row.state !== 'open') throw refusalOfRow(row, payment.digest)
   const arrival = await findArrival(chain, payment)
   if (!isOpen(arrival)) throw refusalOfArrival(arrival)
 }

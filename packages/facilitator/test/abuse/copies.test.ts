@@ -262,9 +262,10 @@ describe('a payment whose token is swapped for that of another reviewer', () => 
 
   it('is refused after the first one is settled', async () => {
     const { body } = await payment()
-    const { transaction } = await settle(body)
+    expect(await settle(body)).toMatchObject({ success: true })
+    // The transaction paid for another purchase: whoever is told it might serve for it.
     for (const again of [settle, settleAtSecond]) {
-      expect(await again(swapped(body))).toMatchObject({ ...used, transaction })
+      expect(await again(swapped(body))).toMatchObject({ ...used, transaction: '' })
     }
     expect(await reviewersOf(body)).toEqual([m.reviewer.agentId])
     await books.audit()

@@ -7,7 +7,7 @@ import {
   type SafeContracts,
   safeFactory,
 } from '@referrer/contracts/local/wallets'
-import { type Address, type Hash, type Hex, parseEther } from 'viem'
+import { type Address, type Hash, type Hex, numberToHex, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Facilitator } from '../../src/facilitator.ts'
@@ -319,12 +319,14 @@ describe('deployments that revert in their block', () => {
     expect(await counted()).toBe(sum)
   })
 
-  it('and other failures that used up half of the sum leave new wallets to deploy themselves, until the day ends', async () => {
+  it('and other failures that used up half of the sum leave new wallets to deploy themselves, whatever credit the shop has, until the day ends', async () => {
     const shutOut = await wallet()
     const body = await m.payload(shutOut)
     // Others have left just less than a deployment may take.
     await alreadyGone(m, { risk: 15_000_000n - 8_000n })
     await m.sql`DELETE FROM facilitator.credits`
+    const shop = Buffer.from(numberToHex(m.merchant.merchantId, { size: 8 }).slice(2), 'hex')
+    await m.sql`INSERT INTO facilitator.credits (chain_id, kind, id, credit) VALUES (${m.chainId}, 'merchant', ${shop}, ${15_000_000n})`
     const refused = await settle(body)
     expect(refused).toMatchObject({ success: false, errorReason: 'settle_failed', retryable: true })
     expect(refused.errorMessage).toContain('or deploy the wallet first')

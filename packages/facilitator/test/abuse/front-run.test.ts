@@ -356,7 +356,7 @@ describe('an authorisation that only the router can redeem', () => {
     const { attributionToken } = await otherReviewer(m, m.market.accounts.walletBuyer, 2n)
     // Without its salt nothing says that the nonce commits to a link.
     const swapped = { ...body, paymentPayload: { ...body.paymentPayload, extensions: { attributionToken } } }
-    expect((await m.settle(swapped)).body).toMatchObject({ ...used, transaction })
+    expect((await m.settle(swapped)).body).toMatchObject({ ...used, transaction: '' })
     expect((await m.settle(body)).body).toMatchObject({ success: true, transaction })
     await books.audit({ left })
   })

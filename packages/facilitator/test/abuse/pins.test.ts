@@ -3,11 +3,14 @@ import { listProduct, openMerchant as newMerchant, publishWithProof } from '@ref
 import { commissionEscrowAbi, splitRouterAbi } from '@referrer/protocol/abi'
 import { type Hex, type LocalAccount, numberToHex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Chain } from '../../src/context.ts'
+import { dropEnded } from '../../src/settlement/keep-pins.ts'
 import { send as ask } from '../asking.ts'
 import { PRICE, startTestFacilitator, type TestFacilitator } from '../harness.ts'
 import type { Body } from '../payloads.ts'
-import { act, betweenBlocks, openMerchant, reached, send, submission } from './acts.ts'
+import { act, betweenBlocks, openMerchant, reached, send, submission, waitingAt } from './acts.ts'
 import { type Books, openBooks } from './books.ts'
+import { ownedBy } from './wallets.ts'
 
 let m: TestFacilitator
 let books: Books
@@ -107,11 +110,66 @@ describe('a signature that commits to nothing', () => {
     expect(await standing()).toMatchObject({ status: 'pending', until: Number(validBefore) })
     // Its shop is closed: what its copy is told is no reason to pay anew either.
     expect(await settle(body)).toMatchObject({ success: false, retryable: true })
-    pinned(await settle(stolen(body)))
+    const foreign = await settle(stolen(body))
+    pinned(foreign)
+    expect(foreign).not.toHaveProperty('pending')
     await act(m, openMerchant(m, true))
     pinned(await settle(stolen(body)))
     expect(await settle(body)).toMatchObject({ success: true })
     await expectNothingStolen()
+    await books.audit({ reverted: 1 })
+  })
+
+  it('is settled for its shop while a request of another link waits for the records', async () => {
+    const { body } = await payment()
+    await m.verify(body)
+    const nonce = Buffer.from(body.paymentPayload.payload.authorization.nonce.slice(2), 'hex')
+    const answers = await m.sql.begin(async (tx) => {
+      await tx`SELECT FROM facilitator.settlements WHERE nonce = ${nonce} FOR UPDATE`
+      const thief = settle(stolen(body))
+      await waitingAt(m.facilitator, 1)
+      const own = settle(body)
+      await waitingAt(m.facilitator, 2)
+      return { thief, own }
+    })
+    pinned(await answers.thief)
+    expect(await answers.own).toMatchObject({ success: true })
+    await expectNothingStolen()
+    await books.audit()
+  })
+
+  it('is no reason to pay anew where its shop has changed the price since it was sent', async () => {
+    const { buyer, body } = await payment()
+    const { validBefore } = body.paymentPayload.payload.authorization
+    const dearer = (of: Body): Body => ({
+      ...of,
+      paymentRequirements: { ...of.paymentRequirements, amount: String(2n * PRICE) },
+    })
+    const { accepted: _, ...silent } = body.paymentPayload
+    const changed = [dearer(body), dearer({ ...body, paymentPayload: silent })]
+    const refused = { success: false, errorReason: 'invalid_payment', transaction: '' }
+    for (const each of changed) expect(await settle(each)).not.toHaveProperty('pending')
+    await betweenBlocks(m, async ({ sent, mine }) => {
+      const settling = settle(body)
+      await sent(1)
+      for (const each of changed) expect(await settle(each)).toMatchObject({ success: false, pending: true })
+      await send(m, openMerchant(m, false))
+      await mine()
+      return settling
+    })
+    for (const each of changed) {
+      expect(await settle(each)).toMatchObject({ ...refused, pending: true, until: Number(validBefore) })
+      const { invalidMessage } = (await m.verify(each)).body
+      expect(invalidMessage).toContain('send the same payment again, or wait for its end before you pay anew')
+      // A purchase of somebody else learns nothing by its price.
+      const foreign = await settle(stolen(each))
+      expect(foreign).toMatchObject(refused)
+      expect(foreign).not.toHaveProperty('pending')
+    }
+    await act(m, openMerchant(m, true))
+    expect(await settle(body)).toMatchObject({ success: true })
+    for (const each of changed) expect((await settle(each)).errorMessage).toBe('authorization already used')
+    expect(await m.balanceOf(buyer.address)).toBe(PRICE)
     await books.audit({ reverted: 1 })
   })
 
@@ -176,6 +234,59 @@ describe('a signature that commits to nothing', () => {
     pinned(await thief)
     expect(answer).toMatchObject({ success: true })
     await expectNothingStolen()
+    await books.audit()
+  })
+
+  it.each(['TransferWithAuthorization', 'ReceiveWithAuthorization'] as const)(
+    'of a contract wallet is asked about after its payment is pinned: %s that commits to its link',
+    async (type) => {
+      const [{ address: from }, owner] = [await m.newBuyer(PRICE), await m.newBuyer(0n)]
+      await m.chain.client.setCode({ address: from, bytecode: ownedBy(owner.address) })
+      const body = await m.payload(owner, { from, type, salt: numberToHex(0x70, { size: 32 }) })
+      const { signature, authorization } = body.paymentPayload.payload
+      const payer = Buffer.from(authorization.from.slice(2), 'hex')
+      const pins: number[] = []
+      let thief: unknown
+      m.nodes.intercept = async (call) => {
+        if (!call.includes(signature.slice(2, 60))) return 'pass' as const
+        pins.push((await m.sql`SELECT FROM facilitator.settlements WHERE payer = ${payer}`).length)
+        // Only a bare transfer can be shown without its salt, for a purchase that its nonce does not commit to.
+        if (pins.length === 1) thief = await settle(stolen(body))
+        return 'pass' as const
+      }
+      const answer = await settle(body)
+      m.nodes.intercept = undefined
+      expect(pins.length).toBeGreaterThan(1)
+      expect(new Set(pins)).toEqual(new Set([1]))
+      pinned(thief)
+      expect(answer).toMatchObject({ success: true })
+      await expectNothingStolen()
+      await books.audit()
+    },
+  )
+
+  it('keeps its pin while one of the clocks of a node and ours says that it could be used', async () => {
+    const { body } = await payment()
+    await m.verify(body)
+    const { context } = m.facilitator
+    const [chain] = context.chains.values()
+    const payer = Buffer.from(body.paymentPayload.payload.authorization.from.slice(2), 'hex')
+    const pins = async () => {
+      await dropEnded(context, chain as Chain)
+      return (await m.sql`SELECT FROM facilitator.settlements WHERE payer = ${payer}`).length
+    }
+    // The node lies: its block is of tomorrow.
+    const timestamp = numberToHex(Math.floor((Date.now() + m.clock.aheadMs) / 1_000) + 86_400)
+    m.nodes.intercept = (call) => {
+      if (!call.includes('eth_getBlockByNumber')) return 'pass'
+      const asked = JSON.parse(call)
+      const answers = [asked].flat().map(({ id }) => ({ jsonrpc: '2.0', id, result: { timestamp } }))
+      return Response.json(Array.isArray(asked) ? answers : answers[0])
+    }
+    expect(await pins()).toBe(1)
+    m.nodes.intercept = undefined
+    pinned(await settle(stolen(body)))
+    expect(await settle(body)).toMatchObject({ success: true })
     await books.audit()
   })
 
