@@ -388,7 +388,7 @@ describe('the deployment of a wallet', () => {
   const pinned = async (payer = 1) => {
     const payment = tried({ payer })
     Object.assign(payment.order, { payment: { authorization: { validBefore: BigInt(NOW / 1_000) } } })
-    await pin(database.sql, payment.order, NOW, false)
+    await pin(database.sql, [payment.order], NOW)
     return payment
   }
   const hold = ({ order }: Tried, most: bigint) =>

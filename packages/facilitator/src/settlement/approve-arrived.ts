@@ -35,7 +35,7 @@ export async function approveArrived(
   const { name, message, isForGood } = explainRevert(split?.data ?? '0x')
   if (name === 'PaymentAlreadyRefunded') return refuse(wentBack())
   if (name === 'InvalidSignature') return refuse(notSigned())
-  const own = parties.judge(purchase, outcomes)
+  const own = parties.judge(0, outcomes)
   if (own) return takenBack(own)
   const reason = name === 'SelfReferral' ? 'self_referral' : 'settle_failed'
   // A registry that does not answer may never do so again.

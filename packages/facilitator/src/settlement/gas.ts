@@ -96,7 +96,8 @@ export function usedEach(gasUsed: bigint, endings: { state: Outcome }[]): Record
 
 function dataGas(data: Hex): bigint {
   const bytes = Buffer.from(data.slice(2), 'hex')
-  const zeros = bytes.filter((byte) => byte === 0).length
+  let zeros = 0
+  for (const byte of bytes) if (byte === 0) zeros += 1
   return BigInt(zeros) * ZERO_BYTE + BigInt(bytes.length - zeros) * OTHER_BYTE
 }
 

@@ -1,7 +1,15 @@
 // Who stands on the sides of a purchase, and the rules against buying from oneself.
 import { Attribution } from '@referrer/protocol'
 import { identityRegistryAbi, merchantRegistryAbi } from '@referrer/protocol/abi'
-import { type Address, encodeFunctionData, type Hex, keccak256, stringToBytes, zeroAddress } from 'viem'
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  prepareEncodeFunctionData,
+  stringToBytes,
+  zeroAddress,
+} from 'viem'
 import type { Chain } from '../context.ts'
 import { accountIn } from '../onchain/identity.ts'
 import type { Call, Outcome } from '../onchain/probe.ts'
@@ -15,11 +23,19 @@ interface Purchase {
 /** What has to be read for some purchases, and the judgement of each by what was read. */
 export interface Parties {
   calls: Call[]
-  judge(purchase: Purchase, outcomes: readonly Outcome[]): Refused | undefined
+  /** Of the purchase at this place of the list. */
+  judge(which: number, outcomes: readonly Outcome[]): Refused | undefined
 }
 
 export const READ_GAS = 100_000n
 export const SETTLEMENT_SIGNER_ROLE = keccak256(stringToBytes('SETTLEMENT_SIGNER_ROLE'))
+
+const identity = { abi: identityRegistryAbi } as const
+const merchants = { abi: merchantRegistryAbi } as const
+const OWNER_OF = prepareEncodeFunctionData({ ...identity, functionName: 'ownerOf' })
+const AGENT_WALLET = prepareEncodeFunctionData({ ...identity, functionName: 'getAgentWallet' })
+const PAYOUT_WALLET = prepareEncodeFunctionData({ ...merchants, functionName: 'payoutWallet' })
+const HAS_ROLE = prepareEncodeFunctionData({ ...merchants, functionName: 'hasRole' })
 
 export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Purchase[]): Parties {
   const places = new Map<Hex, number>()
@@ -31,44 +47,41 @@ export function partiesOf({ contracts }: Pick<Chain, 'contracts'>, purchases: Pu
     return place
   }
   const { IdentityRegistry, MerchantRegistry } = contracts
-  const ofIdentity = (functionName: 'ownerOf' | 'getAgentWallet') => (id: bigint) =>
-    ask(IdentityRegistry, encodeFunctionData({ abi: identityRegistryAbi, functionName, args: [id] }))
-  const [owner, wallet] = [ofIdentity('ownerOf'), ofIdentity('getAgentWallet')]
-  const merchant = { abi: merchantRegistryAbi } as const
-  const payout = (id: bigint) =>
-    ask(MerchantRegistry, encodeFunctionData({ ...merchant, functionName: 'payoutWallet', args: [id] }))
-  const settler = (id: bigint, account: Address) => {
-    const args = [id, SETTLEMENT_SIGNER_ROLE, account] as const
-    return ask(MerchantRegistry, encodeFunctionData({ ...merchant, functionName: 'hasRole', args }))
-  }
+  const owner = (id: bigint) => ask(IdentityRegistry, encodeFunctionData({ ...OWNER_OF, args: [id] }))
+  const wallet = (id: bigint) => ask(IdentityRegistry, encodeFunctionData({ ...AGENT_WALLET, args: [id] }))
+  const payout = (id: bigint) => ask(MerchantRegistry, encodeFunctionData({ ...PAYOUT_WALLET, args: [id] }))
+  const settler = (id: bigint, account: Address) =>
+    ask(MerchantRegistry, encodeFunctionData({ ...HAS_ROLE, args: [id, SETTLEMENT_SIGNER_ROLE, account] }))
 
-  function placesOf({ payer, attribution: { merchantId, reviewerAgentId, buyerAgentId } }: Purchase) {
+  const asked = purchases.map((purchase) => {
+    const { merchantId, reviewerAgentId, buyerAgentId } = purchase.attribution
     const isAgent = buyerAgentId !== Attribution.AGENTLESS_BUYER_ID
     return {
+      buyerAgentId,
+      payer: purchase.payer.toLowerCase(),
       sellers: [owner(merchantId), payout(merchantId)],
-      isSettler: settler(merchantId, payer),
+      isSettler: settler(merchantId, purchase.payer),
       reviewer: { owner: owner(reviewerAgentId), wallet: wallet(reviewerAgentId) },
       buyer: isAgent ? { owner: owner(buyerAgentId), wallet: wallet(buyerAgentId) } : undefined,
     }
-  }
+  })
 
-  for (const purchase of purchases) placesOf(purchase)
   return {
     calls,
-    judge(purchase, outcomes) {
-      const { sellers, isSettler, reviewer, buyer } = placesOf(purchase)
-      const { payer, attribution } = purchase
+    judge(which, outcomes) {
+      const { payer, buyerAgentId, sellers, isSettler, reviewer, buyer } = asked[
+        which
+      ] as (typeof asked)[number]
       const at = (place: number) => accountIn(calls[place], outcomes[place])
       // Whoever is not told could be the payer.
       const people = [...sellers, ...Object.values(reviewer), ...Object.values(buyer ?? {})]
       if (people.some((place) => at(place) === undefined)) return unreadable()
-      const isPayer = (place: number) => at(place) === payer.toLowerCase()
+      const isPayer = (place: number) => at(place) === payer
       if (buyer) {
-        if (at(buyer.owner) === zeroAddress)
-          return invalidPayment(`buyerAgentId ${attribution.buyerAgentId} is no agent`)
+        if (at(buyer.owner) === zeroAddress) return invalidPayment(`buyerAgentId ${buyerAgentId} is no agent`)
         if (!isPayer(buyer.owner) && !isPayer(buyer.wallet))
           return invalidPayment(
-            `buyerAgentId ${attribution.buyerAgentId} is not the payer's agent: pay from its owner's or its own wallet`,
+            `buyerAgentId ${buyerAgentId} is not the payer's agent: pay from its owner's or its own wallet`,
           )
         if (at(buyer.owner) === at(reviewer.owner))
           return new Refused('self_referral', 'the buying agent and the reviewer have the same owner')

@@ -13,17 +13,17 @@
  * - a dead node: nothing is promised that was not seen on-chain; a dead database: nothing is sent.
  */
 import { RpcError } from '@referrer/chain'
-import { currentRequestId, withTimeout } from '@referrer/process'
+import { createLoader, currentRequestId, withTimeout } from '@referrer/process'
 import { type Hash, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain, Context } from '../context.ts'
-import { keyOf, type Payment, type PaymentKey, type PurchaseId } from '../payment/payment.ts'
+import { keyOf, keyText, type Payment, type PaymentKey, type PurchaseId } from '../payment/payment.ts'
 import { Refused } from '../payment/refused.ts'
 import { asItsWalletSigned, RECEIVE } from '../payment/signature.ts'
 import { useOf } from './arrival.ts'
 import { PerhapsWritten } from './enqueue.ts'
 import type { OnSettlement } from './events.ts'
 import { FINISH_WINDOW } from './keep-pins.ts'
-import { keyOfDeposit, toSettle } from './order.ts'
+import { keyOfDeposit, type Order, toSettle } from './order.ts'
 import { createPaymentFlow } from './payment-flow.ts'
 import { notKnownYet, outOfOrder, refusalOfRow, tooMany, unreachable, usableUntil } from './refusals.ts'
 import { createRequests } from './requests.ts'
@@ -47,6 +47,13 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
   const unverified = context.limits.limiter('unverified', UNVERIFIED)
   const lasting = context.limits.limiter('lasting', LASTING)
 
+  /** Payments that come at once are pinned in one statement. */
+  const pinInBatch = createLoader({
+    keyOf: ({ key, digest }: Order) => `${keyText(key)} ${digest}`,
+    load: (orders: Order[]) => pin(sql, orders, clock()),
+    concurrency: 4,
+  })
+
   const asSigned = (payment: Payment) => asItsWalletSigned(known(context.chains, payment.chainId), payment)
 
   /** Before any node sees the signature. Throws `Refused` unless this is the first purchase that it is shown for. */
@@ -62,7 +69,7 @@ export function createSettler(context: Context, onEvent: OnSettlement = () => {}
     if (secondsLeft > DAY_SECONDS && (await lasting(client)) > 0)
       throw tooMany('that are valid for more than a day')
     const key = keyOf(payment)
-    const row = hasEnded ? await findRow(sql, key) : await pin(sql, toSettle(payment), clock(), isCommitted)
+    const row = hasEnded ? await findRow(sql, key) : await pinInBatch(toSettle(payment))
     if (!row || row.digest === digest || (isCommitted && !row.wasSent)) return
     throw refusalOfRow(row, digest)
   }

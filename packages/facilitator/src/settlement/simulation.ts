@@ -83,10 +83,7 @@ async function attempt(
     const { validAfter, validBefore } = payment.authorization
     isStale ||= !outcome.ok && timestamp <= validAfter && validAfter <= now + CLOCK_SKEW
     if (outcome.ok && validBefore <= now + MINING) return { type: 'refused', refusal: expired(validBefore) }
-    const refusal = parties.judge(
-      { payer: payment.authorization.from, attribution: payment.attribution },
-      outcomes,
-    )
+    const refusal = parties.judge(at, outcomes)
     const deployment = haveCode[at] ? undefined : deployed.get(payment)
     if (deployment && !deployment.ok) return { type: 'refused', refusal: undeployable(payment) }
     const hasCode = haveCode[at] === true || deployment !== undefined

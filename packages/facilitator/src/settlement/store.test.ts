@@ -118,7 +118,7 @@ const WRITES: Write[] = [
     name: 'pinned again',
     to: 'open',
     by: [],
-    write: ({ backed }) => pin(database.sql, backed.order, 0, false),
+    write: ({ backed }) => pin(database.sql, [backed.order], 0),
   },
   {
     name: 'reopened',
@@ -158,5 +158,27 @@ describe.each(STORED_STATES)('a row that is %s', (state) => {
     await markFinal(database.sql, payment.intentId)
     const next = Object.entries(TRANSITIONS[state]).find(([, name]) => name === 'finalise')
     expect(await stateOf(payment)).toBe(next?.[0] ?? state)
+  })
+})
+
+describe('purchases that are pinned in one statement', () => {
+  const orderOf = (nonce: bigint, digest: bigint, isCommitted = false): Order => {
+    const { order } = backedOf(numberToHex(nonce, { size: 32 }))
+    const payment = { isCommitted, authorization: { validBefore: 1n } } as Order['payment'] & {}
+    return { ...order, digest: numberToHex(digest, { size: 32 }), payment }
+  }
+  const pinAll = async (...orders: Order[]) =>
+    (await pin(database.sql, orders, 0)).map(({ digest }) => BigInt(digest))
+
+  test('have the row of the first of the same money, each in its place', async () => {
+    expect(await pinAll(orderOf(900n, 1n), orderOf(901n, 2n), orderOf(900n, 3n))).toEqual([1n, 2n, 1n])
+    expect(await pinAll(orderOf(900n, 3n), orderOf(902n, 4n), orderOf(901n, 5n))).toEqual([1n, 4n, 2n])
+  })
+
+  test('give way to the one that the nonce commits to, wherever it stands', async () => {
+    expect(await pinAll(orderOf(910n, 1n), orderOf(910n, 2n, true))).toEqual([2n, 2n])
+    expect(await pinAll(orderOf(911n, 2n, true), orderOf(911n, 1n))).toEqual([2n, 2n])
+    expect(await pinAll(orderOf(912n, 1n))).toEqual([1n])
+    expect(await pinAll(orderOf(912n, 3n), orderOf(912n, 2n, true), orderOf(913n, 4n))).toEqual([2n, 2n, 4n])
   })
 })

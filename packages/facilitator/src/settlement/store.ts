@@ -40,22 +40,48 @@ const bytes = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
 const LATEST = 2n ** 62n
 
 /**
- * Writes a row for an order that nothing is sent of yet, unless the payment has one. Returns the row. A nonce that commits to the order is
- * its payer's word, and counts for more than who was first.
+ * Writes a row for each order that nothing is sent of yet, unless its payment has one. Returns the rows of their payments. A nonce that
+ * commits to the order is its payer's word, and counts for more than who was first.
  */
-export async function pin(sql: Queryable, order: Order, now: number, isCommitted: boolean): Promise<Row> {
-  const { key, kind, digest, attribution, value } = order
-  const [row] = await sql<SettlementRow[]>`
+export async function pin(sql: Queryable, orders: readonly Order[], now: number): Promise<Row[]> {
+  const first = new Map<string, Order>()
+  for (const order of orders) {
+    const name = keyText(order.key)
+    if (!first.has(name) || isCommitted(order)) first.set(name, order)
+  }
+  // In the order in which others lock them.
+  const pinned = [...first].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, order]) => order)
+  const rows = await sql<SettlementRow[]>`
     INSERT INTO facilitator.settlements AS s
       (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, state, is_final, day)
-    VALUES (${key.chainId}, ${bytes(key.payer)}, ${bytes(key.nonce)}, ${kind}, ${bytes(digest)}, ${attribution.merchantId},
-      ${bytes(attribution.productId)}, ${attribution.reviewId}, ${value}, ${endOf(order)}, 'open', true, ${dayOf(now)})
+    SELECT *, 'open', true, ${dayOf(now)}::integer FROM unnest(${purchases(sql, pinned)})
     ON CONFLICT (chain_id, payer, nonce) DO UPDATE
-    SET digest = CASE WHEN ${isCommitted} AND s.state = 'open' AND NOT s.was_sent THEN EXCLUDED.digest ELSE s.digest END
+    SET digest = CASE WHEN s.nonce = ANY(${committedNonces(pinned)}::bytea[]) AND s.state = 'open' AND NOT s.was_sent
+      THEN EXCLUDED.digest ELSE s.digest END
     RETURNING ${columns(sql)}`
-  if (!row) throw new Error('a pin was neither written nor found')
-  return rowOf(row)
+  const found = new Map(rows.map(rowOf).map((row) => [keyText(row.key), row]))
+  return orders.map(({ key }) => {
+    const row = found.get(keyText(key))
+    if (!row) throw new Error('a pin was neither written nor found')
+    return row
+  })
 }
+
+const isCommitted = ({ payment }: Order) => payment?.isCommitted === true
+
+/** One purchase fits such a nonce: a pin that somebody else has made of it without the salt is none. */
+const committedNonces = (orders: readonly Order[]) =>
+  orders.filter(isCommitted).map(({ key }) => bytes(key.nonce))
+
+/** Arrays of the columns from `chain_id` to `valid_before`. */
+const purchases = (sql: Queryable, orders: readonly Order[]) => sql`
+  ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
+  ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ kind }) => kind)}::text[],
+  ${orders.map(({ digest }) => bytes(digest))}::bytea[],
+  ${orders.map(({ attribution }) => attribution.merchantId)}::bigint[],
+  ${orders.map(({ attribution }) => bytes(attribution.productId))}::bytea[],
+  ${orders.map(({ attribution }) => attribution.reviewId)}::bigint[],
+  ${orders.map(({ value }) => value)}::bigint[], ${orders.map(endOf)}::bigint[]`
 
 /**
  * Deletes pins of which nothing came: the router finishes nothing that ended before `ended`, in Unix seconds. The deployment of a wallet
@@ -80,8 +106,6 @@ export async function claim(
   now: number,
 ): Promise<Set<string>> {
   const orders = backed.map(({ order }) => order)
-  // One purchase fits such a nonce: a pin that somebody else has made of it without the salt is none.
-  const committed = orders.flatMap(({ payment, key }) => (payment?.isCommitted ? [bytes(key.nonce)] : []))
   const rows = await tx<{ chain_id: bigint; payer: Buffer; nonce: Buffer }[]>`
     ${withLost(
       tx,
@@ -92,14 +116,7 @@ export async function claim(
     INSERT INTO facilitator.settlements AS s
       (chain_id, payer, nonce, kind, digest, merchant_id, product_id, review_id, value, valid_before, cost, gift, gift_of, risk, risk_of,
         request_id, intent_id, day)
-    SELECT *, ${intentId}::bigint, ${dayOf(now)}::integer FROM unnest(
-      ${orders.map(({ key }) => key.chainId)}::bigint[], ${orders.map(({ key }) => bytes(key.payer))}::bytea[],
-      ${orders.map(({ key }) => bytes(key.nonce))}::bytea[], ${orders.map(({ kind }) => kind)}::text[],
-      ${orders.map(({ digest }) => bytes(digest))}::bytea[],
-      ${orders.map(({ attribution }) => attribution.merchantId)}::bigint[],
-      ${orders.map(({ attribution }) => bytes(attribution.productId))}::bytea[],
-      ${orders.map(({ attribution }) => attribution.reviewId)}::bigint[],
-      ${orders.map(({ value }) => value)}::bigint[], ${orders.map(endOf)}::bigint[],
+    SELECT *, ${intentId}::bigint, ${dayOf(now)}::integer FROM unnest(${purchases(tx, orders)},
       ${backed.map(({ cost }) => cost)}::bigint[], ${backed.map(({ gift }) => gift)}::bigint[],
       ${backed.map(({ giftOf }) => giftOf)}::text[], ${backed.map(({ risk }) => risk)}::bigint[],
       ${backed.map(({ riskOf }) => riskOf)}::text[], ${backed.map(({ requestId }) => requestId ?? null)}::text[])
@@ -110,7 +127,7 @@ export async function claim(
       burned = CASE WHEN s.day < EXCLUDED.day THEN 0 WHEN s.risk_of = 'new' THEN s.burned + s.risk ELSE s.burned END, day = EXCLUDED.day, cost = EXCLUDED.cost,
       gift = EXCLUDED.gift, gift_of = EXCLUDED.gift_of, risk = EXCLUDED.risk, risk_of = EXCLUDED.risk_of, surplus = 0
     WHERE s.state = 'open' AND (s.digest = EXCLUDED.digest OR EXCLUDED.kind = 'deposit'
-      OR (NOT s.was_sent AND s.nonce = ANY(${committed}::bytea[])))
+      OR (NOT s.was_sent AND s.nonce = ANY(${committedNonces(orders)}::bytea[])))
     RETURNING chain_id, payer, nonce`
   return new Set(rows.map((row) => keyText(keyOfRow(row))))
 }
@@ -128,8 +145,8 @@ const withLost = (sql: Queryable, rows: ReturnType<typeof isRow>) => sql`
 
 /** Writes a row for a purchase that somebody else's transaction made. False: there is a row already. */
 export async function adopt(sql: Queryable, order: Order, transaction: Hash, now: number): Promise<boolean> {
-  const { key, digest, payment } = order
-  await pin(sql, order, now, payment?.isCommitted === true)
+  const { key, digest } = order
+  await pin(sql, [order], now)
   const row = sql`${isRow(sql, key)} AND digest = ${bytes(digest)}`
   const { count } = await sql`
     ${withLost(sql, row)}
