@@ -3,7 +3,7 @@ import { type Product, registerIdentity } from '@referrer/contracts/local'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Answer } from './caller.ts'
 import { DAY, transfer } from './chain.ts'
-import { ask, foundWhere, sellAll, setRanks, startFinding, writeAll } from './discover-market.ts'
+import { ask, foundWhere, searchable, sellAll, setRanks, startFinding, writeAll } from './discover-market.ts'
 import { generic, type TestMarket } from './market.ts'
 import { openRecorded } from './merchants.ts'
 import { publish } from './reviews.ts'
@@ -50,6 +50,16 @@ beforeEach(() =>
     people.map((person) => [person, null]),
   ),
 )
+
+/** Until all reviews are embedded, those that are count as more relevant. */
+async function write(
+  product: Product,
+  reviews: readonly (readonly [author: Person, rating: number, text?: string])[],
+): Promise<Review[]> {
+  const written = await writeAll(m, product, reviews)
+  await searchable(m)
+  return written
+}
 
 const productOf = (name: string) => products.get(name) as Product
 const person = (at: number) => people[at] as Person
@@ -98,8 +108,7 @@ describe('a slate', () => {
 
   beforeAll(async () => {
     const ratings = [5, 5, 5, 4, 5, 1, 2]
-    written = await writeAll(
-      m,
+    written = await write(
       productOf('anchors'),
       ratings.map((rating, at) => [person(at), rating] as const),
     )
@@ -198,7 +207,7 @@ describe('a slate', () => {
 
 describe('a dissent', () => {
   it('is nobody when opinions are balanced, and never one in the middle [DISC-43]', async () => {
-    const written = await writeAll(m, productOf('bells'), [
+    const written = await write(productOf('bells'), [
       [person(0), 5],
       [person(1), 1],
       [person(2), 3],
@@ -209,7 +218,7 @@ describe('a dissent', () => {
     )
     const slots = shown(await slateOf('bells', 3, '&include_all=true')).map(([slot]) => slot)
     expect(slots).toEqual(['highlight', 'highlight', 'overflow'])
-    const [more] = await writeAll(m, productOf('bells'), [[person(3), 2]])
+    const [more] = await write(productOf('bells'), [[person(3), 2]])
     await setRanks(m, [[person(3), 0.6]])
     // The mean is below one half by now, so a review that praises it is the dissent.
     expect(shown(await slateOf('bells', 4, '&include_all=true'))).toEqual([
@@ -223,7 +232,7 @@ describe('a dissent', () => {
 
 describe('a newcomer', () => {
   it('begins where ranks for products of this type begin; of equals the first is taken [DISC-42, DISC-54]', async () => {
-    const written = await writeAll(m, productOf('compasses'), [
+    const written = await write(productOf('compasses'), [
       [person(2), 5],
       [person(1), 5],
     ])
@@ -243,7 +252,7 @@ describe('reviews that are excluded', () => {
     const own = { owner: merchant, agentId: await registerIdentity(m.market, merchant) }
     const [sold, bought, gone] = [await newcomer(m), await newcomer(m), { ...own }]
     gone.agentId = await registerIdentity(m.market, merchant)
-    const written = await writeAll(m, productOf('drums'), [
+    const written = await write(productOf('drums'), [
       [own, 5],
       [sold, 5],
       [person(0), 5],
@@ -303,7 +312,7 @@ describe('reviews that are excluded', () => {
   it('leave a product with nothing else to show in its place, and are counted [DISC-44]', async () => {
     const { merchant } = m.market.accounts
     const own = { owner: merchant, agentId: await registerIdentity(m.market, merchant) }
-    const [written] = await writeAll(m, productOf('engines'), [[own, 5]])
+    const [written] = await write(productOf('engines'), [[own, 5]])
     expect(shown(await slateOf('engines', 1))).toEqual([['excluded', idOf(written)]])
   })
 })
@@ -311,9 +320,9 @@ describe('reviews that are excluded', () => {
 describe('a review', () => {
   it('that is not published is not shown, nor one whose text nobody brought [DISC-38, DISC-51, DISC-53]', async () => {
     const { client } = m.market
-    const [kept] = await writeAll(m, productOf('flutes'), [[person(0), 5]])
+    const [kept] = await write(productOf('flutes'), [[person(0), 5]])
     const before = await client.snapshot()
-    const [lost] = await writeAll(m, productOf('flutes'), [[person(1), 5]])
+    const [lost] = await write(productOf('flutes'), [[person(1), 5]])
     expect(shown(await slateOf('flutes', 2)).map(([, id]) => id)).toContain(idOf(lost))
     await client.revert({ id: before })
     await client.increaseTime({ seconds: 5 })
@@ -331,7 +340,7 @@ describe('a review', () => {
   it('of an author who earns a rank is shown with it, soon after the votes', async () => {
     const author = await newcomer(m)
     const [other, ...voters] = people as [Person, ...Person[]]
-    const [praised, link] = await writeAll(m, productOf('globes'), [
+    const [praised, link] = await write(productOf('globes'), [
       [author, 5],
       [other, 5],
     ])
