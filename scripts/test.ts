@@ -28,6 +28,7 @@ const SANDBOX_TESTS = [
   ...['conventions', 'discover', 'discover-slates', 'escrows-status', 'manifest', 'merchants-describe'],
   ...['reviews-purchases', 'votes-worth'],
 ].map((name) => `packages/service/test/http/${name}.test.ts`)
+const AS_STARTED = ', with the settings of npm start'
 const BROWSER_TESTS = 'packages/console/test/console.long.test.ts'
 
 const root = dirname(import.meta.dirname)
@@ -179,21 +180,24 @@ function buildConsole(): Step {
   }
 }
 
-/**
- * Tests of rules once more, with the settings of `npm start`. What fails there twice has failed; what passes has been counted already, and
- * whether it is unsteady was seen there.
- */
-function sandboxSettings(): Step {
+/** Tests of rules once more, with the settings of `npm start`. What fails there has failed; what passes has been counted already. */
+function sandboxSettings(files = SANDBOX_TESTS, name = 'sandbox', json = sandboxJson): Step {
   return {
-    ...vitest(['--retry=1', ...SANDBOX_TESTS], 'sandbox', sandboxJson),
+    ...vitest(files, name, json),
     env: { RULES_SETTINGS: 'sandbox' },
     summary: () => {
-      const read = readVitest(readFileSync(sandboxJson, 'utf8'), root)
+      const read = readVitest(readFileSync(json, 'utf8'), root)
       const failed = read.filter(({ outcome }) => outcome === 'failed')
-      cases.push(...failed.map((one) => ({ ...one, title: `${one.title}, with the settings of npm start` })))
+      cases.push(...failed.map((one) => ({ ...one, title: one.title + AS_STARTED })))
       return told(read)
     },
   }
+}
+
+async function runSandboxSettings(): Promise<StepResult[]> {
+  const ran = await runStep(sandboxSettings(), logs)
+  const failed = cases.filter(({ title }) => title.endsWith(AS_STARTED))
+  return repeated(ran, failed, (files) => sandboxSettings(files, 'sandbox again', repeatedJson))
 }
 
 function vitest(args: string[], name = 'unit', json = vitestJson): Step {
@@ -210,17 +214,21 @@ function vitest(args: string[], name = 'unit', json = vitestJson): Step {
  * A whole run on a busy machine takes half an hour, and one test that is too strict about time would throw all of it away. So the files of a
  * few failures run once more, alone. What fails again has failed; what passes is named as unsteady, because either test or product has a race.
  */
-async function repeated(unit: StepResult): Promise<StepResult[]> {
-  const files = isWhole ? filesToRepeat(unit, cases) : []
-  if (files.length === 0) return [unit]
-  const failed = cases.filter(({ file, outcome }) => files.includes(file) && outcome === 'failed')
-  console.log(`\n── unit ──\n${failuresIn(unit.output)}\n`)
-  cases.splice(0, cases.length, ...cases.filter(({ file }) => !files.includes(file)))
-  const again = await runStep(vitest(['--maxWorkers=1', ...files], 'repeated', repeatedJson), logs)
+async function repeated(
+  step: StepResult,
+  ran: TestCase[],
+  stepFor: (files: string[]) => Step,
+): Promise<StepResult[]> {
+  const files = isWhole ? filesToRepeat(step, ran) : []
+  if (files.length === 0) return [step]
+  const dropped = new Set(ran.filter(({ file }) => files.includes(file)))
+  console.log(`\n── ${step.name} ──\n${failuresIn(step.output)}\n`)
+  cases.splice(0, cases.length, ...cases.filter((one) => !dropped.has(one)))
+  const again = await runStep(stepFor(files), logs)
   const fails = (one: TestCase) =>
     cases.some(({ file, title, outcome }) => file === one.file && title === one.title && outcome === 'failed')
-  unsteady.push(...failed.filter((one) => !fails(one)))
-  return [{ ...unit, ok: again.ok }, again]
+  unsteady.push(...[...dropped].filter((one) => one.outcome === 'failed' && !fails(one)))
+  return [{ ...step, ok: again.ok }, again]
 }
 
 /** The unit tests, which take longest, need nothing of the rest: all else runs beside them. */
@@ -239,8 +247,10 @@ async function runAll(): Promise<StepResult[]> {
     const [built, unit] = isShort
       ? await Promise.all([runStep(buildConsole(), logs), runStep(steps.unit, logs)])
       : await runAfter(buildConsole(), steps.unit, browser)
-    const units = await repeated(unit)
-    return [built, ...units, ...(built.ok ? [await runStep(sandboxSettings(), logs)] : [])]
+    const units = await repeated(unit, [...cases], (files) =>
+      vitest(['--maxWorkers=1', ...files], 'repeated', repeatedJson),
+    )
+    return [built, ...units, ...(built.ok ? await runSandboxSettings() : [])]
   }
 
   async function runRest(): Promise<StepResult[]> {
