@@ -293,7 +293,8 @@ describe('a payment of which the records are lost', () => {
     expect(success).toBe(true)
     const payer = Buffer.from(buyer.address.slice(2), 'hex')
     const nobody = Buffer.alloc(20)
-    await m.sql`UPDATE facilitator.settlements SET payer = ${nobody} WHERE payer = ${payer}`
+    // Final: the other facilitator, which may still follow its transaction, would find that it paid for nobody.
+    await m.sql`UPDATE facilitator.settlements SET payer = ${nobody}, is_final = true WHERE payer = ${payer}`
     expect(await settle(body)).toMatchObject({ ...used, transaction })
     await m.sql`DELETE FROM facilitator.settlements WHERE payer = ${payer}`
     await m.sql`UPDATE facilitator.settlements SET payer = ${payer} WHERE payer = ${nobody}`
